@@ -79,13 +79,17 @@ class Block(nn.Module):
             and maxima of all channels to a bias for each channel.  So facts about the whole board (ko fights, the
             score) reach every point in one block (Wu 2019, "Accelerating Self-Play Learning in Go", section 3.3).
         activation: a name in ACTIVATIONS.
+
+    Attributes:
+        pooled: the dense layer with the matrix W, which also adds a bias; None if the block does not see the whole
+            board.  The weights have this name in saved networks.
     """
 
     def __init__(self, channels: int, pooled: bool = False, activation: str = "relu") -> None:
         super().__init__()
         self.activate = ACTIVATIONS[activation]
         self.build(channels)
-        self.pooled = board_bias(channels) if pooled else None  # the matrix W as a layer; files name its weights so
+        self.pooled = board_bias(channels) if pooled else None
 
     def build(self, channels: int) -> None:
         """Create the block's convolutions and norms."""

@@ -221,8 +221,8 @@ def compare(net: NeuralNet, env: GameEnv, run_exported: Computation, count: int)
     original = frozen_copy(net if env is net.env else net.resized(env))
     with torch.no_grad(), one_torch_thread():
         logits, value, forecast = original.forecast(torch.from_numpy(planes))
-    # Without a forecast the value is the only other output.
-    expected = {"logits": logits, **(forecast or Forecast(value))._asdict()}
+    predicted = Forecast(value) if forecast is None else forecast  # the value, and what else the value head predicts
+    expected = {"logits": logits, **predicted._asdict()}
     return {name: float(np.abs(out - expected[name].numpy()).max()) for name, out in run_exported(planes).items()}
 
 

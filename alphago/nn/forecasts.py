@@ -112,15 +112,16 @@ def stack(positions: Sequence[Position], env: GameEnv) -> GameBatch:
     """Return a batch with the positions in its slots, in order.
 
     Args:
-        env: the game of all positions, or the game whose `match_variant` they all are of, as in matches.
+        env: the game of a network.  All positions must be of this game, or all of its `match_variant`, such as Go with
+            more moves and earlier passes, which matches play.
 
     Raises:
         ValueError: for a position of another game.
     """
-    games = list({id(position.env): position.env for position in positions}.values())  # each object once
-    if games and env.match_variant().accepts(games[0]):  # then the loop below expects this variant of all
+    if positions and env.match_variant().accepts(positions[0].env):  # the first position decides which of the two games
         env = env.match_variant()
-    for game in games:
+    different_objects = {id(position.env): position.env for position in positions}  # few, and each is checked once
+    for game in different_objects.values():
         if not env.accepts(game):
             raise ValueError(f"positions must be of {env}, got one of {game}")
     batch = env.new_batch(len(positions))

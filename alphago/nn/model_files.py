@@ -404,14 +404,16 @@ def check_game_fits(path: str | PathLike[str], description: Mapping[str, Any], e
 def check_modules(
     path: str | PathLike[str], config: Mapping[str, Any], modules: Mapping[str, nn.Module | None]
 ) -> None:
-    """Check that modules were passed exactly for the slots that were saved with custom modules.
+    """Check that a module was passed for each slot with a custom module, and none for a slot with the default part.
+
+    For a slot with a registered part, which the file describes, a module may be passed or not.
 
     Args:
         config: `NeuralNet.config`, from the file `path`.
         modules: the modules passed to `load_model`, by slot.
 
     Raises:
-        ModelError: if a module is missing, or was passed for a slot with the default part.
+        ModelError: if a module is missing, or must not be passed.
     """
     parts, custom = config["parts"], config["custom"]
     for slot, module in modules.items():

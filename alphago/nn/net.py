@@ -434,18 +434,16 @@ def load_model(
     config = description["net"]
     model_files.check_game_fits(path, description, env)
     model_files.check_modules(path, config, modules)
-    sizes = {"channels": config["channels"], "height": config["tower_height"], "pooled": bool(config["size_free"])}
-    tower = {"part": ResidualTower.__name__, "planes": env.planes, **sizes}  # the default base
     try:
-        # `check_part` builds without memory: a damaged description is found before its sizes fill the memory.
-        for slot, part in {"base_net": tower, **config["parts"]}.items():
-            if modules[slot] is None:
-                weights = parts.strip_prefix(tensors, f"{slot}.")
-                built = parts.check_part(part, weights)
-                if of_katago:  # the tensors become the part's weights, so that large ones are not in memory twice
-                    built.load_state_dict(weights, assign=True)
-                    modules[slot] = built
-        net = build_net(config, env, **modules)
+        # Without memory for weights: a damaged description is found before its sizes fill the memory.
+        missing = {slot: part for slot, part in described_parts(config, env).items() if modules[slot] is None}
+        weights = {slot: parts.strip_prefix(tensors, f"{slot}.") for slot in missing}
+        empty_parts = {slot: parts.check_part(part, weights[slot]) for slot, part in missing.items()}
+        if of_katago:  # the tensors become the parts' weights, so that large ones are not in memory twice
+            for slot, part in empty_parts.items():
+                part.load_state_dict(weights[slot], assign=True)
+            modules.update(empty_parts)
+        net = build_net(config, env, **modules)  # other parts are built anew, with memory for their weights
     except (TypeError, ValueError, LookupError, ArithmeticError, RuntimeError) as error:  # the description is damaged
         raise ModelError(f"{path} cannot be rebuilt: {shortened(error)}") from error
     model_files.check_tensors(path, tensors, net.state_dict())
@@ -459,6 +457,13 @@ def load_model(
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from None
     return net.eval()
+
+
+def described_parts(config: Mapping[str, Any], env: GameEnv) -> dict[str, Any]:
+    """Return the descriptions of parts in `NeuralNet.config`, by slot; without a base's, that of the default tower."""
+    sizes = {"channels": config["channels"], "height": config["tower_height"], "pooled": bool(config["size_free"])}
+    default_tower = {"part": ResidualTower.__name__, "planes": env.planes, **sizes}
+    return {"base_net": default_tower, **config["parts"]}
 
 
 # --- as plain data and arrays, which travel to other processes -------------------------------------

@@ -115,7 +115,8 @@ def network_picture(inputs: Box, base: Sequence[Box], heads: Sequence[tuple[Box,
     bottoms = []
     for i, (head, outputs) in enumerate(heads):
         x = step * (i + 0.5)
-        begin_x = middle + 0.4 * (x - middle) * BOX / step  # the arrows leave the base's last box side by side
+        # The arrows leave the base's last box side by side: where heads are a `step` apart, arrows begin 0.4 BOX apart.
+        begin_x = middle + 0.4 * (x - middle) * BOX / step
         shapes += arrow(begin_x, y, x, y + 1.6 * GAP, Style(stroke=BLACK, width=1.5))
         head_bottom = add_box(shapes, head, x, y + 1.6 * GAP, width, PALE)
         shapes += arrow(x, head_bottom, x, head_bottom + GAP, Style(stroke=BLACK, width=1.5))
@@ -172,7 +173,7 @@ def join_repeats(boxes: Sequence[Box]) -> list[Box]:
 
 
 def repeated_box(part: Sequence[Box], times: int) -> Box:
-    """Return one box for `part`, boxes that follow each other `times` times."""
+    """Return one box that stands for the sequence of boxes `part`, which is repeated `times` times."""
     title = part[0].title if len(part) == 1 else f"({', '.join(box.title for box in part)})"
     details = dict.fromkeys(box.detail for box in part if box.detail)
     return Box(title, "; ".join(f"{detail} each" for detail in details), times)

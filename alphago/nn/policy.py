@@ -38,6 +38,7 @@ class PointPolicy(nn.Module):
             start_small(self.last)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
+        """Compute the logits of the points, and after them the pass's (by the layer `last`) if the game has a pass."""
         board = self.squeeze(features, torch.relu)
         means_and_maxima = torch.cat(board_pool(board, self.training), dim=1)
         hidden = torch.relu(add_board_bias(board, self.pooled(means_and_maxima)))
@@ -49,9 +50,9 @@ def may_drift(policy: nn.Module) -> bool:
     """Return whether the mean of a policy head's logits may drift in training.
 
     A constant added to all logits changes no probability, so the policy's loss does not hold it in place.  A
-    PointPolicy without a pass can add one by its biases, and may drift.  A PointPolicy with a pass does not: the same
-    biases do not change the pass's logit, which has weights of its own.  Nor do a DensePolicy and a FlatPolicy, whose
-    weights decay.
+    PointPolicy without a pass may drift: the biases of the layers before its last convolution, which has none, can add
+    a constant to the logits of all points.  A PointPolicy with a pass does not drift: these biases do not change the
+    pass's logit, which has weights of its own.  Nor do a DensePolicy and a FlatPolicy, whose weights decay.
     """
     return isinstance(policy, PointPolicy) and policy.last is None
 

@@ -44,7 +44,8 @@ class Rotation(nn.Module):
         self.groups, self.pairs = groups, pairs
         # [pairs], from MOST_FREQUENCY down to a twentieth of it, in equal ratios.
         frequencies = MOST_FREQUENCY * 20.0 ** -torch.linspace(0, 1, pairs)
-        # [groups, pairs], directions on the board as angles, evenly spaced over half a turn.
+        # [groups, pairs], directions on the board as angles, evenly spaced over half a turn.  Neighbouring directions
+        # are of different groups, so that the pairs of each group cover the half turn.
         directions = torch.linspace(0, torch.pi, groups * pairs + 1)[:-1].view(pairs, groups).T
         vectors = torch.stack([torch.cos(directions) * frequencies, torch.sin(directions) * frequencies], dim=-1)
         self.frequencies = nn.Parameter(vectors.flatten())  # [groups * pairs * 2], x before y
@@ -54,9 +55,10 @@ class Rotation(nn.Module):
         return super()._apply(lambda tensor: tensor.to(fn(tensor).device), recurse)
 
     def forward(self, sides: Sides) -> torch.Tensor:
-        """Return cosines and sines for the numbers of queries and keys, [2, points, groups, 1, 2 pairs].
+        """Return the factors that turn query and key vectors, [2, points, groups, 1, 2 pairs]: cosines, then sines.
 
-        Numbers i and pairs + i are turned by angle i; the sine of the first is negative, see `Attention.forward`.
+        The last axis is that of a vector's components.  Components i and pairs + i are a pair, which is turned by angle
+        i.  The sines of the first `pairs` components are negated, as `Attention.forward` needs them.
         """
         height, width = sides
         x, y = self.frequencies.view(self.groups, self.pairs, 2).unbind(-1)
@@ -105,10 +107,11 @@ class Attention(nn.Module):
         vectors = mixed[:, :, :end].unflatten(2, (self.groups, self.queries + 1, self.key))
         values = mixed[:, :, end:].unflatten(2, (self.groups, -1)).permute(0, 2, 1, 3)  # [B, groups, points, value]
         half = self.key // 2
-        table = self.rotation(sides).type_as(vectors)  # cosines, then sines
-        # Number i and number half + i are a pair (a, b), which becomes (a cos - b sin, b cos + a sin).
+        table = self.rotation(sides).type_as(vectors)
+        cosines, signed_sines = table[0], table[1]  # signed: -sin for the first half of the components, then sin
+        # Components i and half + i are a pair (a, b), which becomes (a cos - b sin, b cos + a sin).
         swapped = torch.cat([vectors[:, :, :, :, half:], vectors[:, :, :, :, :half]], dim=4)
-        vectors = vectors * table[0] + swapped * table[1]
+        vectors = vectors * cosines + swapped * signed_sines
         keys = vectors[:, :, :, self.queries].permute(0, 2, 3, 1)  # [B, groups, key, points]
         # [B, groups, queries * points, key]
         queries = vectors[:, :, :, : self.queries].permute(0, 2, 3, 1, 4).flatten(2, 3)

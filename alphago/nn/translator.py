@@ -47,12 +47,11 @@ class Translator(fx.Interpreter):
 
     def call_function(self, target: object, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         """Translate a function of tensors; compute what depends on shapes alone, such as `x.shape[0] * 2`, at once."""
-        is_shape = target is getattr and args[1:] == ("shape",)  # `x.shape`
-        if is_shape and isinstance(args[0], Tensor):
+        if isinstance(args[0], Tensor) and target is getattr and args[1:] == ("shape",):  # `x.shape`
             return Shape(side(args[0], axis) for axis in range(len(args[0].shape)))
-        reads_tensors = any(isinstance(item, Tensor) for item in all_items(args))
-        # A Shape may have Tensors among its items, but to take an item, as `x.shape[0]` does, needs no operation.
-        if isinstance(args[0], Shape) or not reads_tensors:
+        # An item of a Shape, as in `x.shape[0]`, is taken at once too, even if it is a Tensor from `side`.
+        takes_item = isinstance(args[0], Shape)
+        if takes_item or not any(isinstance(item, Tensor) for item in all_items(args)):
             return super().call_function(target, args, kwargs)  # type: ignore[arg-type]
         translate = FUNCTIONS.get(target)
         if translate is None:
@@ -68,16 +67,22 @@ class Translator(fx.Interpreter):
 
 
 class Shape(tuple[int | Tensor, ...]):
-    """The shape of a tensor for a traced module: integers, and Tensors for the dimensions that may change."""
+    """The shape of a Tensor, as a traced module reads it: for each dimension what `side` returns."""
 
 
 def side(tensor: Tensor, axis: int) -> int | Tensor:
     """Return one dimension of a tensor: an integer, or if it may change, a placeholder Tensor for `operand`.
 
-    The placeholder's name is "side:NAME:AXIS", with the tensor's name.
+    The placeholder's name is "side:NAME:AXIS", with the tensor's name.  Its shape is the name of the dimension alone,
+    such as ("height",), which `side_name` returns.
     """
     length = tensor.shape[axis]
     return length if isinstance(length, int) else Tensor(f"{SIDE}:{tensor.name}:{axis}", (length,))
+
+
+def side_name(length: int | Tensor) -> Side:
+    """Return a dimension from `side` as it stands in a Tensor's shape: an integer, or the dimension's name."""
+    return length.shape[0] if isinstance(length, Tensor) else length
 
 
 def operand(graph: NetworkGraph, value: Tensor | Number) -> Tensor | Number:
@@ -165,11 +170,6 @@ def unary(op: str) -> Callable[..., Tensor]:
     return lambda graph, inputs, inplace=False: graph.add(op, [inputs], inputs.shape)
 
 
-def elu(graph: NetworkGraph, inputs: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """Translate torch's elu, whose option `inplace` changes nothing."""
-    return graph.add("Elu", [inputs], inputs.shape, alpha=float(alpha))
-
-
 def elementwise(op: str) -> Callable[..., Tensor]:
     """Return a function that translates an operation of two tensors, or of a tensor and a number, to `op`."""
 
@@ -245,8 +245,8 @@ def board_reduction(op: str) -> Callable[..., Tensor]:
         graph: NetworkGraph, inputs: Tensor, kernel_size: Sequence[int | Tensor], **options: object
     ) -> Tensor:
         """Append the reduction; raise NotImplementedError if the window `kernel_size` is not the whole board."""
-        # The shape of a placeholder of `side` is the name of the dimension, as in the shape of `inputs`.
-        window = tuple(length.shape[0] if isinstance(length, Tensor) else length for length in kernel_size)
+        # A window of the whole board is made of `inputs.shape[2:]`, whose dimensions may be placeholders from `side`.
+        window = tuple(map(side_name, kernel_size))
         if window != inputs.shape[2:] or not options.items() <= POOLING_DEFAULTS.items():
             raise NotImplementedError("no translation of pooling over parts of the board")
         return graph.add(op, [inputs], (*inputs.shape[:2], 1, 1), axes=BOARD, keepdims=1)
@@ -306,10 +306,6 @@ def transpose(graph: NetworkGraph, inputs: Tensor, first: int, second: int) -> T
     return permute(graph, inputs, *order)
 
 
-def softmax(graph: NetworkGraph, inputs: Tensor, dim: int) -> Tensor:
-    return graph.add("Softmax", [inputs], inputs.shape, axis=dim % len(inputs.shape))
-
-
 def matmul(graph: NetworkGraph, a: Tensor, b: Tensor) -> Tensor:
     """Translate the products of the matrices in the last two axes; the axes before these must be those of `a`."""
     return graph.add("MatMul", [a, b], (*a.shape[:-1], b.shape[-1]))
@@ -349,10 +345,10 @@ MODULES: dict[type[nn.Module], Callable[..., Tensor]] = {  # layers without weig
     Rotation: lambda graph, module, sides, name: module(sides),  # a constant tensor for a board of these sides
 }
 FUNCTIONS: dict[object, Callable[..., Tensor]] = {
-    F.elu: elu,
+    F.elu: lambda graph, x, alpha=1.0, inplace=False: graph.add("Elu", [x], x.shape, alpha=float(alpha)),
     F.silu: silu,
     F.mish: mish,
-    torch.softmax: softmax,
+    torch.softmax: lambda graph, x, dim: graph.add("Softmax", [x], x.shape, axis=dim % len(x.shape)),
     torch.matmul: matmul,
     torch.sqrt: unary("Sqrt"),
     torch.tanh: unary("Tanh"),

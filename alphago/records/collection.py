@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -44,25 +44,31 @@ def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[Game
     records: list[GameRecord] = []
     missing = positions
     for number, file in enumerate(files):
-        # How many positions to take from this file; once there are enough it is 0 or less, and no further file is read.
-        share = math.ceil(missing / (len(files) - number))
-        for record in random_games(file, env, left_out, explicit=file == path) if share > 0 else ():
-            if not len(record):
-                left_out.add(WITHOUT_MOVES, "a game must have moves, got one without any")
-                continue
-            try:
-                record.position(env)  # raises for an illegal move, such as a repetition that the rules forbid
-            except ValueError as error:
-                left_out.add(ILLEGAL, str(error))
-                continue
+        if missing <= 0:
+            break
+        left_to_others = missing - math.ceil(missing / (len(files) - number))  # positions to take from later files
+        for record in sound_games(random_games(file, env, left_out, explicit=file == path), env, left_out):
             records.append(record)
             missing -= len(record)
-            share -= len(record)
-            if share <= 0:
+            if missing <= left_to_others:
                 break
     if not records:
         raise ValueError(f"{path} holds no game of {env!r}{reason_of(left_out)}")
     return records
+
+
+def sound_games(records: Iterable[GameRecord], env: GameEnv, left_out: LeftOut) -> Iterator[GameRecord]:
+    """Yield the games that have moves, all of them legal in `env`; count the others in `left_out`."""
+    for record in records:
+        if not len(record):
+            left_out.add(WITHOUT_MOVES, "a game must have moves, got one without any")
+            continue
+        try:
+            record.position(env)  # raises for an illegal move, such as a repetition that the rules forbid
+        except ValueError as error:
+            left_out.add(ILLEGAL, str(error))
+        else:
+            yield record
 
 
 def permute(items: Sequence[Item]) -> list[Item]:

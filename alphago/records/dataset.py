@@ -110,7 +110,7 @@ class StoredGame(NamedTuple):
         return setup
 
     def to_record(self, env: GoEnv) -> GameRecord:
-        """Return a training record: one-hot policies for the moves played, values 0.
+        """Return a training record: one-hot policies for the moves played, and 0 as the values of the searches.
 
         In the record of a labelled game the last move has the label's targets, and all other moves have weight 0.
 
@@ -118,13 +118,14 @@ class StoredGame(NamedTuple):
             env: a game on the same board.  Moves after its `max_moves` are left out.
         """
         moves, outcome = self.moves[: env.max_moves], float(self.row["outcome"])
+        last_board_counts = self.has_score and len(moves) == len(self.moves)
         record = record_without_searches(
             env,
             moves,
             self.movers[: len(moves)],
             outcome=outcome,
             score=float(self.row["score2"]) / 2 if self.has_score else outcome,
-            resigned=not self.has_score or len(moves) < len(self.moves),  # training then ignores the last board
+            resigned=not last_board_counts,  # training ignores the last board of a resigned game
             setup=self.setup(env),
         )
         return record if self.label is None else labelled_record(record, self.label, env)

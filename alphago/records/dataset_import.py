@@ -4,7 +4,7 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -16,7 +16,7 @@ from alphago.records.game_conversion import Converter, GameFilter
 from alphago.records.sources import OTHER_NAMES, SourcePart, find_indexes, list_files, pieces, read_indexes
 from alphago.system.files import user_path
 from alphago.system.validation import checks_keywords
-from alphago.workers.jobs import open_pool
+from alphago.workers.jobs import JobPool, open_pool
 from alphago.workers.work import pack, unpack
 
 BYTES_PER_JOB = 300_000
@@ -98,19 +98,22 @@ def import_games(
         jobs_done = writer.begin_import(stamps, {"filter": asdict(filter), "index": len(converter.index)})
         if jobs_done is None:  # the import is complete
             return ImportReport(0, writer.games)
+        left_out = writer.waiting.left_out  # of the whole import, also of jobs done before
         groups = islice(jobs(sources), jobs_done, None)  # the pieces of each job, without the jobs done before
-        batches: Iterator[Collector]
-        if pool is None:
-            batches = map(converter.convert, groups)
-        else:
-            data = pack(asdict(converter.filter), {"index": converter.index})  # as `Converter.from_bytes` reads it
-            batches = pool.map(Converter, data, map(pieces_to_bytes, groups), batch_from_bytes, in_order=True)
-        for job, batch in enumerate(batches, jobs_done + 1):  # job: its number in the import, from 1
+        for job, batch in enumerate(convert_all(groups, converter, pool), jobs_done + 1):  # job: its number, from 1
             writer.add_batch(batch, jobs_done=job)
             if on_progress is not None:
-                on_progress(writer.kept + sum(writer.waiting.left_out.values()), writer.kept)
+                on_progress(writer.kept + sum(left_out.values()), writer.kept)
         writer.complete_import()
-        return ImportReport(writer.kept, writer.games, writer.waiting.left_out)
+        return ImportReport(writer.kept, writer.games, left_out)
+
+
+def convert_all(groups: Iterable[list[SourcePart]], converter: Converter, pool: JobPool | None) -> Iterator[Collector]:
+    """Return the games in each group of pieces, in order; pool: of the workers, None to convert in this process."""
+    if pool is None:
+        return map(converter.convert, groups)
+    data = pack(asdict(converter.filter), {"index": converter.index})  # as `Converter.from_bytes` reads it
+    return pool.map(Converter, data, map(pieces_to_bytes, groups), batch_from_bytes, in_order=True)
 
 
 def source_stamp(path: str | Path, dataset: str | Path) -> list[str]:

@@ -327,10 +327,11 @@ class DatasetWriter:
     def begin_labels(self, teacher: Mapping[str, Any]) -> int:
         """Begin or resume labelling, and return the number of the last position that earlier calls added.
 
-        Each part's entry in the index has the number of its last position, so that a later call can go on after it.
+        Each part's entry in the index has, as "drawn", the number of its last position (`add_label`), so that a later
+        call can go on after it.
 
         Args:
-            teacher: the entry `teacher` of the index, plain data.
+            teacher: the entry `teacher` of the index without its "date", which is that of the first call; plain data.
 
         Returns:
             -1 if no position was added before.
@@ -340,12 +341,15 @@ class DatasetWriter:
         """
         if "teacher" not in self.index and (self.index["parts"] or self.index["imports"]):
             raise ValueError(f"{self.path} must be a new or a labelled dataset, got one of games")
-        check_begun(self.path, self.index.get("teacher", teacher), teacher)  # a new dataset has no teacher to differ
+        # A new dataset has no teacher to differ.  The date is not compared, since `teacher` has none.
+        check_begun(self.path, self.index.get("teacher", teacher), teacher)
         self.index.setdefault("teacher", {**teacher, "date": datetime.date.today().isoformat()})
         return max((int(part["drawn"]) for part in self.index["parts"]), default=-1)
 
     def add_label(self, env: GoEnv, moves: np.ndarray, ply: int, *, komi: float, label: np.ndarray, drawn: int) -> None:
         """Add the position before move `ply` of a game of `env` that begins with an empty board.
+
+        Its row in the dataset has the moves up to `ply`: a labelled game's position is the one before its last move.
 
         Args:
             moves: all moves of the game, without skipped turns; they determine the split of the position.
@@ -353,14 +357,14 @@ class DatasetWriter:
             label: of `label_dtype`, in the view of the player about to move.
             drawn: the number of the position in the order of drawing, larger than in all earlier calls.
         """
-        black_moves = ply % 2 == 0
-        mover_wins = label["win"] > 0.5  # if so, Black has won where Black moves; if not, where White moves
+        mover_wins, mover_is_black = label["win"] > 0.5, ply % 2 == 0
+        black_wins = mover_wins == mover_is_black
         row = {
             "hash": game_hash(env.N, first=1, stones=0, words=moves.astype(np.uint16)),
             "length": ply + 1,
             "size": env.N,
             "first": 1,
-            "outcome": 1 if mover_wins == black_moves else -1,
+            "outcome": 1 if black_wins else -1,
             "flags": layout.RESULT,
             "komi2": round(2 * komi),
             "rules": rules_code(env.rules),

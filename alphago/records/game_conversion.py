@@ -85,6 +85,7 @@ class Converter(RemoteWork):
         """Return the answer to a job; `stop` is ignored, since a job is short."""
         pieces = [SourcePart(name, data.encode("latin-1"), *rest) for name, data, *rest in json.loads(job)]
         batch = self.convert(pieces)
+        # As JSON, `left_out` is only its counts; its attribute `examples` would be lost.
         return pack([batch.left_out, batch.left_out.examples], batch.take())
 
     def convert(self, pieces: list[SourcePart]) -> Collector:

@@ -62,4 +62,5 @@ def labelled_record(record: GameRecord, label: np.void, env: GoEnv) -> GameRecor
     record.policies[-1] = quantise(policy)
     record.weights[:-1] = 0
     outcome = float(label_values(label, env.margin_weight)) * float(record.movers[-1])  # in Black's view
-    return replace(record, outcome=outcome, score=outcome, resigned=True)  # resigned: training ignores the last board
+    # As in a resigned game: the score is the outcome, not points, and training ignores the last board.
+    return replace(record, outcome=outcome, score=outcome, resigned=True)

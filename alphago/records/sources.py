@@ -169,10 +169,11 @@ def may_hold_games(name: str) -> bool:
 def pieces_of_text(name: str, stream: IO[bytes], explicit: bool) -> Iterator[SourcePart]:
     """Yield the pieces of a text.
 
-    A text with a game on each line comes in groups of lines.  Another text is one piece if it looks like SGF.
+    A text with a game on each line comes in groups of lines.  Any other text is one piece, and is left out unless it
+    looks like SGF.
 
     Args:
-        explicit: whether to yield another text even if it does not look like SGF.
+        explicit: whether to yield any other text even if it does not look like SGF.
     """
     # `peek` looks at bytes without taking them; some streams lack it.
     reader = stream if hasattr(stream, "peek") else io.BufferedReader(stream, HEAD * 16)  # type: ignore[type-var]

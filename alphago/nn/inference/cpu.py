@@ -12,7 +12,7 @@ from torch import nn
 from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
 from alphago.nn.inference.cpu_forms import FORMS, Compiled, Run, choose_form, in_blocks, threads_for, torch_run
-from alphago.nn.inference.frozen_net import TRACING_LOCK, example_planes, frozen_parts
+from alphago.nn.inference.frozen_net import TRACING_LOCK, Frozen, example_planes, frozen_parts
 from alphago.nn.inference.gpu_forms import choose_gpu_form, translate_out_of_memory
 from alphago.nn.inference.hardware import choose_dtype, dtype_name, torch_device
 from alphago.nn.inference.openvino import BATCH_SIZE, OpenVinoModel, SharedModel
@@ -41,7 +41,7 @@ class RunEvaluator:
 
     def __init__(self, env: GameEnv, run: Run, dtype: str, form: str, columns: int = 1) -> None:
         self.env, self.dtype, self.form = env, dtype, form
-        self.makes_forecasts = columns > 1
+        self.makes_forecasts = columns > 1  # a value alone is one column
         self._run, self._columns = run, columns
         self._local = threading.local()  # each thread's Scratch
 
@@ -129,7 +129,8 @@ class RunEvaluator:
         """
         priors, values, *forecasts = outputs
         count = len(planes)
-        scratch = self._buffers(count)  # those that `evaluate` has got, in which `planes` and `mask` may lie
+        # The same buffers as in `evaluate`.  `planes` and `mask` may lie in them too, but not in these two arrays.
+        scratch = self._buffers(count)
         logits = scratch.logits[:count]
         columns = scratch.columns[:count]  # the value, then the score in tens of points, and the ownership
         with NET:
@@ -185,6 +186,10 @@ class NetEvaluator(RunEvaluator):
         where: the device that computes the network, "cpu", "cuda" or "host" (see
             `alphago.nn.inference.hardware.find_device`); the positions are on the CPU in any case.
 
+    Attributes:
+        model: the model that `compiled_network` sends to another process; None unless `form` is "openvino" and the
+            evaluator is `exact` and makes no forecasts.
+
     Raises:
         ValueError: for a network whose weights are not finite, and if `form` cannot compute it on this machine.
     """
@@ -207,22 +212,29 @@ class NetEvaluator(RunEvaluator):
             raise ValueError(f"form must be {', '.join(map(repr, FORMS))} or None, got {form!r}")
         may_forecast = forecasts and env.has_ownership and isinstance(value, ForecastHead)
         frozen = frozen_parts(base_net, ForecastOutputs(value) if may_forecast else value, policy)
-        with torch.no_grad():
-            # The second output is the values, [B, columns] or [B].
-            columns = frozen(example_planes(env))[1][0].numel() if may_forecast else 1
-        if where == "cpu":
-            with TRACING_LOCK, torch.no_grad(), threads_for(frozen):
-                compiled = choose_form(frozen, env, choose_dtype(dtype), form)
-        else:
-            device = torch_device(where)
-            net, gpu_form, net_dtype = choose_gpu_form(frozen, env, choose_dtype(dtype, device), device)
-            compiled = Compiled(torch_run(net, net_dtype, device), net_dtype, gpu_form)
-        run = compiled.run
+        columns = value_columns(frozen, env) if may_forecast else 1
+        run, run_dtype, run_form = compile_for(where, frozen, env, dtype, form)
         padded_run = in_blocks(run) if exact else run
-        super().__init__(env, padded_run, dtype=dtype_name(compiled.dtype), form=compiled.form, columns=columns)
-        # The model that `compiled_network` sends to another process, whose evaluator is exact and makes no forecasts.
+        super().__init__(env, padded_run, dtype=dtype_name(run_dtype), form=run_form, columns=columns)
         can_be_sent = exact and not self.makes_forecasts
         self.model = run.models[BATCH_SIZE] if can_be_sent and isinstance(run, OpenVinoModel) else None
+
+
+@torch.no_grad()
+def value_columns(frozen: Frozen, env: GameEnv) -> int:
+    """Return how many numbers the value part of a network computes for each position."""
+    _, values = frozen(example_planes(env))  # [B, columns] or [B]
+    return values[0].numel()
+
+
+def compile_for(where: str, frozen: Frozen, env: GameEnv, dtype: str | None, form: str | None) -> Compiled:
+    """Compile a network for the device `where`; dtype, form, where: as in NetEvaluator."""
+    if where == "cpu":
+        with TRACING_LOCK, torch.no_grad(), threads_for(frozen):
+            return choose_form(frozen, env, choose_dtype(dtype), form)
+    device = torch_device(where)
+    net, gpu_form, net_dtype = choose_gpu_form(frozen, env, choose_dtype(dtype, device), device)
+    return Compiled(torch_run(net, net_dtype, device), net_dtype, gpu_form)
 
 
 def compiled_network(evaluator: object) -> bytes:
@@ -230,9 +242,10 @@ def compiled_network(evaluator: object) -> bytes:
 
     The result is b"" unless the evaluator is a NetEvaluator in the form "openvino", with `exact` and without forecasts.
     """
-    if not isinstance(evaluator, NetEvaluator) or evaluator.model is None:
+    if not isinstance(evaluator, NetEvaluator) or evaluator.model is None:  # no model: one of the conditions is not met
         return b""
-    return json.dumps([evaluator.dtype, evaluator.form]).encode() + b"\n" + evaluator.model.to_bytes()
+    attributes = [evaluator.dtype, evaluator.form]  # of the evaluator to make; the form is always "openvino"
+    return json.dumps(attributes).encode() + b"\n" + evaluator.model.to_bytes()
 
 
 def compiled_evaluator(env: GameEnv, data: bytes) -> RunEvaluator | None:

@@ -2,7 +2,7 @@
 
 import contextlib
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -84,29 +84,43 @@ def choose_form(
     Raises:
         ValueError: if the form `only` cannot compute the network on this machine.
     """
-    tries = []  # pairs of a form's name and a dtype, in this order
-    if dtype is torch.int8:
-        if has_int8_products() and openvino.is_installed():
-            tries.append(("openvino", dtype))
-        dtype = fastest_float()  # for the other tries
-    tries += [(name, dtype) for name in forms]
-    tries.append(("folded", torch.float32))  # for a network that does not support `dtype`
-    for name, form_dtype in tries:
-        if only in (None, name):
-            planes = calibration_planes(env) if form_dtype is torch.int8 else example_planes(env)
-            run = try_form(forms[name], frozen, planes, frozen(planes[:BATCH_SIZE]), form_dtype)
-            if run is not None:
-                if only is None and name != "openvino" and openvino.is_installed():
-                    base = type(frozen.base_net).__qualname__
-                    warn_once(
-                        f"OpenVINO cannot compute this network ({base}), so torch does, in the form {name!r} "
-                        "(docs/design/networks.md)"
-                    )
-                return Compiled(run, form_dtype, name)
-    # No try has succeeded.  Only "modules" can still compute the network: as it is, in float32.
+    for name, form_dtype in forms_to_try(dtype, forms):
+        if only not in (None, name):
+            continue
+        planes = calibration_planes(env) if form_dtype is torch.int8 else example_planes(env)
+        run = try_form(forms[name], frozen, planes, frozen(planes[:BATCH_SIZE]), form_dtype)
+        if run is not None:
+            if only is None and name != "openvino":
+                warn_if_installed(frozen, name)
+            return Compiled(run, form_dtype, name)
+    # No form agrees.  What is left is the network itself, in float32.  It needs no comparison, and counts as "modules".
     if only not in (None, "modules"):
         raise ValueError(f"the form {only!r} cannot compute this network here")
     return Compiled(torch_run(frozen, torch.float32), torch.float32, "modules")
+
+
+def forms_to_try(dtype: torch.dtype, forms: Iterable[str]) -> Iterator[tuple[str, torch.dtype]]:
+    """Yield the names of forms, each with the dtype in which to try it, the best first.
+
+    Args:
+        dtype: the preferred dtype.  Only OpenVINO computes in int8; with int8, all other tries have a float dtype.
+        forms: the names of all forms, from the fastest.
+    """
+    if dtype is torch.int8 and has_int8_products() and openvino.is_installed():
+        yield "openvino", torch.int8
+    float_dtype = fastest_float() if dtype is torch.int8 else dtype
+    yield from ((name, float_dtype) for name in forms)
+    yield "folded", torch.float32  # for a network that does not support `float_dtype`
+
+
+def warn_if_installed(frozen: Frozen, name: str) -> None:
+    """Warn that torch computes a network, in the form `name`, if OpenVINO is installed and could not compute it."""
+    if openvino.is_installed():
+        base = type(frozen.base_net).__qualname__
+        warn_once(
+            f"OpenVINO cannot compute this network ({base}), so torch does, in the form {name!r} "
+            "(docs/design/networks.md)"
+        )
 
 
 def try_form(form: Form, frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run | None:

@@ -34,8 +34,8 @@ class Frozen(nn.Module):
 
     def forward(self, planes: torch.Tensor) -> Outputs:
         features = self.base_net(planes).to(self.heads_dtype)
-        values = self.value(features).float()
-        has_columns = values.dim() == 2 and values.shape[1] > 1
+        values = self.value(features).float()  # a value alone is [B] or [B, 1], and becomes [B] below
+        has_columns = values.dim() == 2 and values.shape[1] > 1  # such as value, score and ownership
         return self.policy(features).float(), values if has_columns else values.flatten()
 
 

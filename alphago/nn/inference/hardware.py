@@ -65,10 +65,12 @@ def choose_dtype(dtype: str | None, device: torch.device | None = None) -> torch
     The fastest is int8 on a CPU with VNNI but without AMX, otherwise `fastest_float(device)`.  (With AMX, bfloat16 is
     about as fast as int8 and more precise.)
 
+    For each kind of device, one name stands for `fastest_float(device)`.  On this CPU it is "bfloat16": without
+    instructions for bfloat16, OpenVINO would compute in float32 anyway, and torch more slowly than in float32.  On a
+    device of torch's it is "int8", since only OpenVINO computes in int8.
+
     Args:
-        device: None for this CPU, on which "bfloat16" stands for `fastest_float(None)`: without instructions for
-            bfloat16, OpenVINO would compute in float32 anyway, and torch more slowly than in float32.  On torch's
-            devices "int8" stands for `fastest_float(device)`, since only OpenVINO computes in int8.
+        device: a device of torch's; None for this CPU, where OpenVINO or torch computes.
 
     Raises:
         ValueError: for an unknown name.
@@ -78,8 +80,8 @@ def choose_dtype(dtype: str | None, device: torch.device | None = None) -> torch
         return torch.int8 if int8_is_fastest else fastest_float(device)
     if dtype not in DTYPES:
         raise ValueError(f"dtype must be {', '.join(map(repr, DTYPES))} or None, got {dtype!r}")
-    replaced = "bfloat16" if device is None else "int8"  # why, see `device` above
-    return fastest_float(device) if dtype == replaced else DTYPES[dtype]
+    stands_for_fastest = "bfloat16" if device is None else "int8"
+    return fastest_float(device) if dtype == stands_for_fastest else DTYPES[dtype]
 
 
 def fastest_float(device: torch.device | None = None) -> torch.dtype:
@@ -138,13 +140,12 @@ def cpu_has(*instructions: str) -> bool:
 
 def onednn_allows(instruction: str) -> bool:
     """Return whether the environment variable ONEDNN_MAX_CPU_ISA, such as AVX512_CORE_VNNI, allows an instruction."""
-    allowed = os.environ.get("ONEDNN_MAX_CPU_ISA", "").upper()
-    if allowed in ("", "ALL", "DEFAULT"):
+    most = os.environ.get("ONEDNN_MAX_CPU_ISA", "").upper()  # the highest level that is allowed
+    if most in ("", "ALL", "DEFAULT"):
         return True
-    levels = ("VNNI", "BF16", "FP16", "AVX10", "AMX")  # parts of the variable's values above AVX-512, lowest first
-    # The number of the instruction's own level; a value of the variable allows its level and all lower ones.
-    needed = next(number for number, level in enumerate(levels) if level in instruction.upper())
-    return any(level in allowed for level in levels[needed:])
+    levels = ("VNNI", "BF16", "FP16", "AVX10", "AMX")  # in names of instruction sets above AVX-512, the lowest first
+    own = next(number for number, level in enumerate(levels) if level in instruction.upper())
+    return any(level in most for level in levels[own:])  # the highest level allowed is the own one, or one above it
 
 
 # --- description -----------------------------------------------------------------------------------

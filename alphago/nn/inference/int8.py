@@ -56,7 +56,7 @@ def input_ranges(module: fx.GraphModule, planes: torch.Tensor) -> dict[str, Rang
         torch calls it before each call of a convolution, with the module and the call's arguments.
         """
         (inputs,) = arguments
-        if inputs is not planes:  # only the first convolution gets this very tensor
+        if inputs is not planes:  # the first convolution, which is left out, gets `planes` itself; no other one does
             before = ranges.get(name, Range(most=0.0, negative=False))
             most = HEADROOM * float(inputs.abs().max())
             ranges[name] = Range(max(before.most, most), before.negative or bool(inputs.min() < 0))

@@ -6,7 +6,7 @@ plane, and the matrix is the centre of the first convolution's kernel.  Of the o
 policy, win and loss, the lead, ownership.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -27,9 +27,9 @@ SPATIAL, NUMBERS = 22, 19
 SPATIAL_USED = [0, 1, 2, 3, 4, 5, 6, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]
 NUMBERS_USED = [0, 1, 2, 3, 4, 5, 6, 7, 8, 14, 18]  # the other numbers are always 0 with area scoring
 LEAD_FACTOR = 20.0  # points per unit of a lead, where the file does not tell
-POOLED, NESTED, ATTENTION = "gpool_block", "nested_bottleneck_block", "transformer_attention_block"
-TRANSFORMERS = (ATTENTION, "transformer_ffn_block")
-BLOCKS = ("ordinary_block", POOLED, NESTED, *TRANSFORMERS)
+POOLED, NESTED = "gpool_block", "nested_bottleneck_block"
+ATTENTION, FEEDFORWARD = "transformer_attention_block", "transformer_ffn_block"
+BLOCKS = ("ordinary_block", POOLED, NESTED, ATTENTION, FEEDFORWARD)
 
 
 class Layer(NamedTuple):
@@ -73,24 +73,37 @@ def compose(kind: str, **sequences: Sequence[Layer]) -> Layer:
 
     Args:
         kind: the layer's kind in `alphago.nn.katago.layers.LAYERS`.
-        sequences: lists of layers, by the name of the argument of LAYERS[kind] that takes them.  Weight `key` of layer
-            i in the list NAME gets the name "NAME.i.key".
+        sequences: lists of layers, by the name of the argument of LAYERS[kind] that takes them.
     """
-    weights = {
+    descriptions = [[layer.description for layer in layers] for layers in sequences.values()]
+    return Layer([kind, *descriptions], named_weights(sequences))
+
+
+def named_weights(sequences: Mapping[str, Sequence[Layer]]) -> dict[str, torch.Tensor]:
+    """Return the weights of lists of layers: weight `key` of layer i in the list NAME by the name "NAME.i.key"."""
+    return {
         f"{name}.{i}.{key}": tensor
         for name, layers in sequences.items()
         for i, layer in enumerate(layers)
         for key, tensor in layer.weights.items()
     }
-    descriptions = [[layer.description for layer in layers] for layers in sequences.values()]
-    return Layer([kind, *descriptions], weights)
+
+
+def halves_first(matrices: torch.Tensor) -> torch.Tensor:
+    """Return the matrices of queries and keys, [..., key, channels], with their rows in this package's order.
+
+    A rotation turns pairs of a vector's components.  In KataGo's order, the two components of a pair are neighbours.
+    Here the first components of all pairs come first, then all second components: the result is [..., 2, key / 2,
+    channels].
+    """
+    return matrices.unflatten(-2, (-1, 2)).transpose(-3, -2)
 
 
 class NetworkConverter:
     """Reads a file's header and parts in their order, and collects descriptions and weights of this package's parts.
 
     The constructor reads the header, `read` the rest.  Each method for a layer reads the layer and returns it with its
-    weights as torch has them.  A word that is read without use is the name of the layer, block or part that follows.
+    weights as torch has them.
 
     Attributes:
         name: the network's name.
@@ -115,11 +128,14 @@ class NetworkConverter:
             raise ValueError(f"it is of KataGo's version {self.version}, and versions {OLDEST} to {NEWEST} are read")
         self.expect("planes", SPATIAL)
         self.expect("numbers", NUMBERS)
-        factors = [stream.number("a factor") for _ in range(7)] if self.version >= 13 else []
-        self.lead_factor = factors[3] if factors else LEAD_FACTOR  # the other factors are of outputs that are not kept
+        self.lead_factor = LEAD_FACTOR
+        if self.version >= 13:  # factors of seven outputs, of which only the lead is kept
+            _, _, _, self.lead_factor, _, _, _ = [stream.number("a factor") for _ in range(7)]
         if self.version >= 15:
             if stream.integer("meta encoder", 0, 9):
                 raise ValueError("it is a human-style network, which reads who plays and is not read here")
+            # The planes of pass-alive areas depend on whether suicide is legal; with this option they are always those
+            # of games with suicide.
             if stream.integer("pass-alive rule", 0, 1):
                 raise ValueError("it sees areas by the rules of suicide in any game, and is not read here")
             self.expect("an option", 0, 0, 0, 0, 0, 0)
@@ -150,8 +166,7 @@ class NetworkConverter:
         """
         descriptions = {name: [layer.description for layer in layers] for name, layers in sequences.items()}
         self.parts[slot] = {"part": part.__name__, **descriptions}
-        weights = compose("", **sequences).weights  # by their names in the part; no kind is needed for them
-        self.weights |= {f"{slot}.{name}": tensor for name, tensor in weights.items()}
+        self.weights |= {f"{slot}.{name}": tensor for name, tensor in named_weights(sequences).items()}
 
     # --- layers ------------------------------------------------------------------------------------
 
@@ -161,7 +176,7 @@ class NetworkConverter:
         Args:
             outputs: the number of outputs that the file must give; None for any number.
         """
-        self.stream.word()
+        self.skip_name()
         height, width = self.stream.integer("a kernel's side", 1, 25), self.stream.integer("a kernel's side", 1, 25)
         self.expect("inputs of a convolution", inputs)
         # The last two arguments are the least and the greatest number to accept.
@@ -170,7 +185,7 @@ class NetworkConverter:
         if height != width or not height % 2 or dilations != (1, 1):
             raise ValueError(f"a kernel must be square, odd and not dilated, got {height} x {width}, {dilations}")
         kernel = self.stream.array(height, width, inputs, outputs).permute(3, 2, 0, 1).contiguous()
-        return Layer(["convolution", inputs, outputs, height, False], {"weight": kernel})
+        return Layer(["convolution", inputs, outputs, height, False], {"weight": kernel})  # False: without a bias
 
     def dense(self, inputs: int, outputs: int | None = None, has_bias: bool = False) -> Layer:
         """Read a dense layer.
@@ -179,18 +194,18 @@ class NetworkConverter:
             outputs: the number of outputs that the file must give; None for any number.
             has_bias: whether a bias follows the matrix.
         """
-        self.begin("inputs of a matrix", inputs)
+        self.skip_name_and_expect("inputs of a matrix", inputs)
         # The last two arguments are the least and the greatest number to accept.
         outputs = self.stream.integer("outputs of a matrix", outputs or 1, outputs or MOST_NUMBER)
         weights = {"weight": self.stream.array(inputs, outputs).T.contiguous()}
         if has_bias:
-            self.begin("numbers of a bias", outputs)
+            self.skip_name_and_expect("numbers of a bias", outputs)
             weights["bias"] = self.stream.array(outputs)
         return Layer(["dense", inputs, outputs, has_bias], weights)
 
     def norm(self, channels: int) -> Layer:
         """Read a batch norm; return a layer with the scale and shift, [channels] each, that have the same effect."""
-        self.begin("channels of a norm", channels)
+        self.skip_name_and_expect("channels of a norm", channels)
         epsilon = self.stream.number("epsilon")
         has_scale, has_shift = self.stream.integer("has scale", 0, 1), self.stream.integer("has shift", 0, 1)
         mean, variance = self.stream.array(channels), self.stream.array(channels)
@@ -200,26 +215,30 @@ class NetworkConverter:
         return Layer(["norm", channels], {"scale": scale, "shift": shift - mean * scale})
 
     def activation(self) -> Layer:
-        """Read an activation; before version 11, files name none, and it is a relu."""
-        self.stream.word()
+        """Read an activation; before version 11, files do not tell its kind, which is relu."""
+        self.skip_name()
         if self.version < 11:
             return Layer(["relu"], {})
         word = self.stream.word().removeprefix("ACTIVATION_").lower()
         return Layer([check_choice("an activation", word, ACTIVATIONS)], {})
 
-    def expect(self, name: str, *values: int) -> None:
-        """Read integers that must have these values, such as options that no known network uses."""
-        for value in values:
-            self.stream.integer(name, value, value)
-
-    def begin(self, name: str, value: int) -> None:
-        """Read the beginning of a layer: its name, which is not used, and its first number, which must be `value`.
+    def expect(self, what: str, *values: int) -> None:
+        """Read integers that must have these values, such as options that no known network uses.
 
         Args:
-            name: what the number is, for an error's text.
+            what: what each integer is, for an error's text.
         """
+        for value in values:
+            self.stream.integer(what, value, value)
+
+    def skip_name(self) -> None:
+        """Read the name of a layer, block or part, which is not used."""
         self.stream.word()
-        self.expect(name, value)
+
+    def skip_name_and_expect(self, what: str, value: int) -> None:
+        """Read the beginning of a layer: its name, and a number that must be `value`; what: what the number is."""
+        self.skip_name()
+        self.expect(what, value)
 
     def absorb_norm(self, conv: Layer) -> Layer:
         """Read the batch norm that follows the convolution `conv`; return one convolution that does both."""
@@ -239,44 +258,50 @@ class NetworkConverter:
     # --- base --------------------------------------------------------------------------------------
 
     def read_tower(self) -> None:
-        """Read the base: the first layers, the blocks, and the norm and activation of the tip."""
-        self.stream.word()
+        """Read the base: its sizes and options, the entry, the blocks, and the norm and activation of the tip."""
+        self.skip_name()
         count, channels = self.stream.integer("blocks"), self.stream.integer("channels")
         self.channels = channels  # for the heads, which are read later
         for _ in range(4):  # not used: numbers of channels within blocks, which the blocks' layers tell too
             self.stream.integer("channels", 0)
-        has_rms_tip = False
+        has_rms_tip = self.version >= 15 and self.stream.integer("kind of tip", 0, 1) == 1
         if self.version >= 15:
-            has_rms_tip = bool(self.stream.integer("kind of tip", 0, 1))
             self.expect("an option", 0, 0, 0, 0, 0)
-        first, numbers = self.convolution(SPATIAL, channels), self.dense(NUMBERS, channels)
-        kernel, side = first.weights["weight"], first.description[3]  # [channels, SPATIAL, side, side], and side
-        # The planes of the set: those of the board, then a constant one for each number, and last a plane of zeros.
+        layers = [self.entry(channels), *self.blocks(channels, count)]
+        layers += self.rms_tip(channels) if has_rms_tip else [self.norm(channels)]
+        self.add_part("base_net", BlockTower, layers=[*layers, self.activation()])
+
+    def entry(self, channels: int) -> Layer:
+        """Read the first convolution, of the board's planes, and the dense layer of the numbers about a position.
+
+        Both are returned as one convolution of PLANES planes, in which each number is a constant plane.  At every point
+        the centre of a kernel multiplies this constant, so it has the effect of the dense layer.
+        """
+        board, numbers = self.convolution(SPATIAL, channels), self.dense(NUMBERS, channels)
+        kernel, side = board.weights["weight"], board.description[3]  # [channels, SPATIAL, side, side], and side
+        # The planes of the board come first, then those of the numbers, and last a plane of zeros.
         entry = torch.zeros(channels, PLANES, side, side)
         entry[:, : len(SPATIAL_USED)] = kernel[:, SPATIAL_USED]
         entry[:, len(SPATIAL_USED) : -1, side // 2, side // 2] = numbers.weights["weight"][:, NUMBERS_USED]
-        layers = [Layer(["convolution", PLANES, channels, side], {"weight": entry}), *self.blocks(channels, count)]
-        if has_rms_tip:
-            self.begin("channels of the tip", channels)
-            epsilon = self.stream.number("epsilon")
-            axes = [1, 2, 3] if self.stream.integer("a norm of the board", 0, 1) else [1]
-            self.expect("an option", 0)
-            scale, shift = self.stream.array(channels), self.stream.array(channels)
-            layers += [Layer(["rms", axes, epsilon], {}), Layer(["norm", channels], {"scale": scale, "shift": shift})]
-        else:
-            layers.append(self.norm(channels))
-        self.add_part("base_net", BlockTower, layers=[*layers, self.activation()])
+        return Layer(["convolution", PLANES, channels, side], {"weight": entry})
+
+    def rms_tip(self, channels: int) -> list[Layer]:
+        """Read the RMS norm of the tip; return it as a norm without weights, and a layer of its scale and shift."""
+        self.skip_name_and_expect("channels of the tip", channels)
+        epsilon = self.stream.number("epsilon")
+        axes = [1, 2, 3] if self.stream.integer("a norm of the board", 0, 1) else [1]
+        self.expect("an option", 0)
+        scale, shift = self.stream.array(channels), self.stream.array(channels)
+        return [Layer(["rms", axes, epsilon], {}), Layer(["norm", channels], {"scale": scale, "shift": shift})]
 
     def blocks(self, channels: int, count: int) -> list[Layer]:
         """Read `count` blocks; neighbouring blocks of transformers become one layer."""
         blocks: list[Layer] = []
         for _ in range(count):
             kind = check_choice("a block", self.stream.word(), BLOCKS)
-            self.stream.word()  # the block's name
-            if kind in TRANSFORMERS:
-                blocks.append(self.attention(channels) if kind == ATTENTION else self.feedforward(channels))
-            else:
-                blocks.append(self.residual(channels, kind))
+            self.skip_name()
+            read = {ATTENTION: self.attention, FEEDFORWARD: self.feedforward}.get(kind)
+            blocks.append(self.residual(channels, kind) if read is None else read(channels))
         layers: list[Layer] = []
         for is_residual, group in groupby(blocks, lambda block: block.description[0] == "residual"):
             neighbours = list(group)
@@ -287,19 +312,21 @@ class NetworkConverter:
         """Read a residual block of two convolutions; kind: "ordinary_block", POOLED or NESTED.
 
         The first convolution of a POOLED block is a `Pooled`.  A NESTED block has blocks between the two convolutions.
+        A batch norm and an activation come before each convolution.
         """
         count = self.stream.integer("blocks") if kind == NESTED else 0
         layers = [self.norm(channels), self.activation()]
         first = self.pooled(channels) if kind == POOLED else self.convolution(channels)
-        if kind == NESTED:  # the norm does not follow the first convolution at once, so it stays a layer
+        # The norm of the second convolution becomes part of the first one if nothing comes between the two.
+        if kind == NESTED:  # there are blocks before the norm
             layers += [first, *self.blocks(first.outputs, count), self.norm(first.outputs)]
-        else:
+        else:  # `pooled` has read its own norm
             layers.append(first if kind == POOLED else self.absorb_norm(first))
         return compose("residual", layers=[*layers, self.activation(), self.convolution(first.outputs, channels)])
 
     def rms(self, channels: int) -> tuple[float, torch.Tensor]:
         """Read the RMS norm of a transformer's block; return its epsilon and its weight [channels]."""
-        self.begin("channels of a norm", channels)
+        self.skip_name_and_expect("channels of a norm", channels)
         return self.stream.number("epsilon"), self.stream.array(channels)
 
     def attention(self, channels: int) -> Layer:
@@ -313,15 +340,13 @@ class NetworkConverter:
         if heads % groups or key % 2:
             raise ValueError(f"heads must be a multiple of groups and a key even, got {heads}, {groups}, {key}")
         rotated, learned = self.stream.integer("rotated", 0, 1), self.stream.integer("learned", 0, 1)
-        epsilon, weight = self.rms(channels)
+        epsilon, norm_weight = self.rms(channels)
         inputs = [self.dense(channels, size) for size in (heads * key, groups * key, groups * value)]
         queries, keys, values = (layer.weights["weight"] for layer in inputs)
-        # The matrices of each group's queries and key: [groups, heads / groups + 1, key, channels].  A rotation turns
-        # pairs of numbers of a query or key.  In KataGo's order, the two numbers of a pair are neighbours.
-        both = torch.cat([queries.view(groups, -1, key, channels) * key**-0.5, keys.view(groups, 1, key, channels)], 1)
-        # Here the first numbers of all pairs come first, then the second numbers.
-        reordered = both.unflatten(2, (key // 2, 2)).transpose(2, 3)
-        weights = {"inputs.weight": torch.cat([reordered.reshape(-1, channels), values]) * weight}
+        by_group = queries.view(groups, -1, key, channels) * key**-0.5, keys.view(groups, 1, key, channels)
+        queries_and_keys = torch.cat(by_group, 1)  # [groups, heads / groups + 1, key, channels]; a group's key is last
+        rows = torch.cat([halves_first(queries_and_keys).reshape(-1, channels), values])
+        weights = {"inputs.weight": rows * norm_weight}
         weights["outputs.weight"] = self.dense(heads * value, channels).weights["weight"]
         frequencies = self.frequencies(groups, key // 2, bool(learned)) if rotated else torch.zeros(groups, key // 2, 2)
         weights["rotation.frequencies"] = frequencies.flatten()
@@ -335,7 +360,7 @@ class NetworkConverter:
             pairs: pairs of numbers of a key.
             learned: whether the file has the frequencies.  If not, it has the base `theta` of the usual ones.
         """
-        self.stream.word()
+        self.skip_name()
         if learned:
             self.expect("groups, pairs and axes of frequencies", groups, pairs, 2)
             return self.stream.array(groups, pairs, 2)
@@ -353,29 +378,27 @@ class NetworkConverter:
         """
         self.expect("channels of a dense block", channels)
         hidden, gated = self.stream.integer("hidden units"), self.stream.integer("gated", 0, 1)
-        epsilon, weight = self.rms(channels)
+        epsilon, norm_weight = self.rms(channels)
         inputs = [self.dense(channels, hidden).weights["weight"] for _ in range(1 + gated)]
         outputs = self.dense(hidden, channels).weights["weight"]
-        weights = {"inputs.weight": torch.cat(inputs) * weight, "outputs.weight": outputs}
+        weights = {"inputs.weight": torch.cat(inputs) * norm_weight, "outputs.weight": outputs}
         return Layer(["feedforward", channels, hidden, bool(gated), epsilon], weights)
 
     # --- heads -------------------------------------------------------------------------------------
 
     def read_policy(self) -> None:
         """Read the policy head; it has several kinds of policies, of which the first, the ordinary one, is kept."""
-        self.stream.word()
+        self.skip_name()
         if self.version >= 17:
             self.stream.integer("kinds of policies", 1, 99)
             self.expect("an option", 0, 0, 0)
         pooled = self.pooled(self.channels)
         points = [self.activation(), self.convolution(pooled.outputs).first_output()]
-        inputs = pooled.weights["bias.0.weight"].shape[1]  # of the layers of the pass's logit
-        hidden: list[Layer] = []
-        if self.version >= 15:  # the pass has a hidden layer
-            hidden = [self.dense(inputs, has_bias=True), self.activation()]
-            inputs = hidden[0].outputs
-        last = [*hidden, self.dense(inputs).first_output()]
-        self.add_part("policy", SummaryPolicy, pooled=[pooled], points=points, last=last)
+        # The pass's logit is computed from the same summary of the board as the bias of `pooled`.
+        summary_size = pooled.weights["bias.0.weight"].shape[1]
+        hidden = [self.dense(summary_size, has_bias=True), self.activation()] if self.version >= 15 else []
+        pass_logit = self.dense(hidden[0].outputs if hidden else summary_size).first_output()
+        self.add_part("policy", SummaryPolicy, pooled=[pooled], points=points, last=[*hidden, pass_logit])
 
     def read_value(self) -> None:
         """Read the value head.
@@ -383,7 +406,7 @@ class NetworkConverter:
         KataGo's outputs are logits of win and loss, and the lead.  The value before its tanh becomes (win - loss) / 2,
         the score the lead in units of POINTS points.
         """
-        self.stream.word()
+        self.skip_name()
         if self.version >= 17:
             self.expect("an option", 0, 0, 0)
         first = self.absorb_norm(self.convolution(self.channels))

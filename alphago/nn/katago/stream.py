@@ -84,20 +84,22 @@ class KataGoFile:
         """Read the next array, float32 of this shape."""
         count = prod(shape)
         self.unpack(AHEAD)
-        begin = self.data.find(MARK, 0, AHEAD) + len(MARK)
-        is_text = begin < len(MARK)  # `find` returns -1 if there is no mark
-        length = 2 * count if is_text else begin + 4 * count  # a word has two bytes at least
-        self.unpack(length)
-        if length > len(self.data):
+        mark = self.data.find(MARK, 0, AHEAD)
+        is_text = mark < 0
+        begin = mark + len(MARK)  # of the binary numbers
+        # Where the array ends; a text ends there at the earliest, since a word and its blank have two bytes at least.
+        end = 2 * count if is_text else begin + 4 * count
+        self.unpack(end)
+        if end > len(self.data):
             raise ValueError(f"it is cut off, or its sizes are wrong: {count:,} numbers cannot follow")
         if is_text:
-            return torch.tensor([self.number("a weight", -MOST_REAL) for _ in range(count)]).view(shape)
+            return torch.tensor([self.number("a weight", least=-MOST_REAL) for _ in range(count)]).view(shape)
         numbers = torch.from_numpy(np.frombuffer(self.data, "<f4", count, begin)).clone()
-        del self.data[:length]
+        del self.data[:end]
         return numbers.view(shape)
 
     def close(self) -> None:
         """Raise ValueError unless nothing follows but the end of the file."""
-        self.unpack(PIECE)
+        self.unpack(PIECE)  # either more data appear, or the unpacker meets the end of the packed bytes
         if self.data.strip() or self.unpacker.unused_data or not self.unpacker.eof:
             raise ValueError("it is cut off, or more follows after its last array")

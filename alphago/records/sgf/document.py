@@ -5,7 +5,6 @@ from a file.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -84,47 +83,65 @@ def to_document(game: SgfGame) -> SgfDocument:
     properties and everything else that was not changed stay as they are.  A move that is not in the file becomes the
     first child, so that it is on the main line.
     """
-    origin = game.origin
-    # before: the game as the file has it, without moves if there is no file.
-    # known: how many of the first moves of `game` the document has at first.
-    if origin is None or origin.game.setup != game.setup:
-        document, before = SgfDocument([set_up_node(game)], [-1]), SgfGame(game.board_size, ())
-        known = 0
-    else:
-        document, before = SgfDocument(origin.tree.nodes, origin.tree.parents), origin.game
-        known = game.count_shared(before)
-        document.line += origin.line[:known]
-        last = document.line[-1]
-        # How many further moves, which `game` does not have, the file has in the node of the last shared move.
-        in_same_node = origin.line[known:].count(last)
-        if in_same_node:
-            document.split(last, [PLAYER_NAMES[mover][0] for mover in before.movers[known : known + in_same_node]])
-        if known == len(game.moves) < len(before.moves):  # the game is cut short: remove the rest of the main line
-            del document.children[last][:1]
-            if document.children[last]:  # an empty node keeps the next variation from becoming the main line
-                document.add(last, {}, first=True)
+    document, before = shared_document(game)
+    known = len(document.line) - 1  # how many of the first moves of `game` the document has
     env = GoEnv(game.board_size)
     for mover, action in zip(game.movers[known:], game.moves[known:], strict=True):
         node = {PLAYER_NAMES[mover][0]: [point_text(env, action)]}
         document.line.append(document.add(document.line[-1], node, first=True))
+    write_changed_texts(document, game, before, known)
+    return document
+
+
+def shared_document(game: SgfGame) -> tuple[SgfDocument, SgfGame]:
+    """Return the document to which a game's further moves are added, and the game whose texts it has.
+
+    For a game that was read from a file, both are the file's, and `line` of the document ends with the last move that
+    the game shares with the file.  Otherwise they have no moves and no texts.
+    """
+    origin = game.origin
+    if origin is None or origin.game.setup != game.setup:
+        return SgfDocument([set_up_node(game)], [-1]), SgfGame(game.board_size, ())
+    document, before = SgfDocument(origin.tree.nodes, origin.tree.parents), origin.game
+    known = game.count_shared(before)
+    document.line += origin.line[:known]
+    last = document.line[-1]
+    # Some files have several moves in a node.  Those after the last shared move get a node of their own.
+    in_same_node = origin.line[known:].count(last)
+    if in_same_node:
+        document.split(last, [PLAYER_NAMES[mover][0] for mover in before.movers[known : known + in_same_node]])
+    if known == len(game.moves) < len(before.moves):  # the game is cut short: remove the rest of the main line
+        del document.children[last][:1]
+        if document.children[last]:  # an empty node keeps the next variation from becoming the main line
+            document.add(last, {}, first=True)
+    return document, before
+
+
+def write_changed_texts(document: SgfDocument, game: SgfGame, before: SgfGame, known: int) -> None:
+    """Write the texts of a game, such as its comments, into the nodes of its moves, where they differ from the file's.
+
+    Args:
+        document: it has the nodes of all moves.
+        before: the game whose texts the document has.
+        known: how many of the first moves were in the document before; the nodes of the others have no texts yet.
+    """
     program = " ".join(value for node in document.nodes for value in node.get("AP", ()))
-    notes = {ply: note for ply, note in before.notes.items() if ply <= known}  # the file's, on shared positions
+    notes_before = {ply: note for ply, note in before.notes.items() if ply <= known}  # on shared positions
     # The notes to write: those that are new or changed, and those whose comment in the file has a generated sentence.
     # A note on a position after the end of the game is left out, since it has no node.
     comments = ["".join(document.nodes[number].get("C", ())) for number in document.line]
     notes_to_write = {
         ply: note
         for ply, note in game.notes.items()
-        if ply < len(comments) and (note != notes.get(ply) or GENERATED in comments[ply])
+        if ply < len(comments) and (note != notes_before.get(ply) or GENERATED in comments[ply])
     }
     texts = node_texts(game, program, notes_to_write)
-    texts_before = node_texts(before, program, {ply: notes[ply] for ply in notes_to_write.keys() & notes.keys()})
-    texts_before = texts_before[: known + 1] + [{} for _ in game.moves[known:]]  # the nodes of new moves have no texts
-    for number, new, old in zip(document.line, texts, texts_before, strict=True):  # write only what has changed
+    old_notes = {ply: note for ply, note in notes_before.items() if ply in notes_to_write}
+    old_texts = node_texts(before, program, old_notes)[: known + 1] + [{} for _ in game.moves[known:]]
+    for number, new, old in zip(document.line, texts, old_texts, strict=True):
         for name in {**old, **new}:
             if new.get(name) != old.get(name):
                 document.nodes[number][name] = [escape_text(text) for text in new.get(name, ())]
-    return document
 
 
 def set_up_node(game: SgfGame) -> Node:
@@ -210,12 +227,13 @@ def format_continued(
         count: of the last board; None if it was not counted.
         decided: whether the result is new even if the moves are those of the file.  If it is False, a game with the
             moves of the file keeps the file's result and gets no territory.
-        changed: further fields of `SgfGame` in which the game differs from the file's, beside moves and result.
+        changed: further fields of `SgfGame` in which the game differs from the file's, beside moves and result.  They
+            are used only if `game` goes on from a file.
     """
     if file is not None and file.setup == game.setup:
         has_moves_of_file = (game.moves, game.movers) == (file.moves, file.movers)
-        if has_moves_of_file and not decided:
-            game, count = replace(game, result=file.result), None
-        game = file.with_moves(game, result=game.result, **changed)
+        keeps_result = has_moves_of_file and not decided
+        result, count = (file.result, None) if keeps_result else (game.result, count)
+        game = file.with_moves(game, result=result, **changed)
     territory = {} if count is None else point_properties(GoEnv(game.board_size), count.territory())
     return with_additions(game, {len(game.moves): territory})

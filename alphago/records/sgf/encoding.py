@@ -173,10 +173,11 @@ def is_surely_utf8(data: bytes, declared: str) -> bool:
     root = ROOT.search(data)
     part = root[0] if root and not root[0].isascii() else data[:SAMPLE]
     try:
+        # An incremental decoder allows that the sample ends within a letter.
         text = codecs.getincrementaldecoder("utf-8")().decode(part)
     except UnicodeDecodeError:
         return False
-    letters = re.findall(r"[^\x00-\x9f]", text)
+    letters = re.findall(r"[^\x00-\x9f]", text)  # no ASCII, and no control characters
     has_three_byte_letter = max(letters, default="") > "\u07ff"  # U+07FF is the last letter of two bytes
     return has_three_byte_letter or len(letters) >= (1 if declared in LATIN else 4)
 

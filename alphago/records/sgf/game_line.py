@@ -49,11 +49,9 @@ class LineReader:
         self.move_nodes: list[int] = []
         self.head: Node = dict(line[0]) if line else {}
         for node in line[1:4]:  # some programs write root properties into one of the three nodes after the root
-            if "SZ" in self.head or not SIGNS.keys().isdisjoint(node):  # nothing is missing, or the moves have begun
+            if "SZ" in self.head or has_move(node):  # the head is complete, or the moves have begun
                 break
-            for name, values in node.items():
-                if name not in STONES:
-                    self.head.setdefault(name, values)
+            self.head = {name: values for name, values in node.items() if name not in STONES} | self.head
         for node in line[1:]:
             for name in GAME_INFO.intersection(node):
                 if not self.text(name):
@@ -90,13 +88,7 @@ class LineReader:
         plies = longest.plies()
         self.move_nodes = plies.nodes
         if longest.fault is not None and longest.fault.kind == kinds.DEAD:
-            return self.empty_game(size)
-        to_play = 0  # who is to move after the last move, if a PL after it and before the next set-up says so
-        if self.move_nodes and longest.fault is None:
-            rest = self.move_nodes[-1] + 1  # the first node after the last move
-            # The node of the next set-up, or the end of the line.
-            end = next((stretch.begins for stretch in stretches if stretch.begins >= rest), len(self.line))
-            to_play = self.player_to_move(rest, end)
+            return self.empty_game(size)  # the set-up has stones without a liberty: no board to play on
         return SgfGame(
             size,
             tuple(plies.actions),
@@ -109,7 +101,7 @@ class LineReader:
             comment=without_generated(self.text("C")),
             comments=self.comments(),
             movers=tuple(plies.colours),
-            to_play=to_play,
+            to_play=self.player_after(stretches) if self.move_nodes and longest.fault is None else 0,
             faults=tuple(self.faults),
             assumed=assumed_rules,
             ranks=(self.rank("B"), self.rank("W")),
@@ -170,9 +162,15 @@ class LineReader:
 
     def first_player(self) -> int:
         """Return who begins, by the last PL up to the node of the first move: +1 Black, also without PL, -1 White."""
-        with_moves = (number for number, node in enumerate(self.line) if not SIGNS.keys().isdisjoint(node))
-        last_asked = next(with_moves, len(self.line) - 1)  # without moves, the last node of the line
-        return self.player_to_move(0, last_asked + 1) or 1
+        with_moves = (number for number, node in enumerate(self.line) if has_move(node))
+        node_of_first_move = next(with_moves, len(self.line) - 1)  # in a line without moves, the last node
+        return self.player_to_move(0, node_of_first_move + 1) or 1
+
+    def player_after(self, stretches: list[Stretch]) -> int:
+        """Return who is to move after the last move, by a PL between it and the next set-up; 0 without such a PL."""
+        begin = self.move_nodes[-1] + 1
+        end = next((stretch.begins for stretch in stretches if stretch.begins >= begin), len(self.line))
+        return self.player_to_move(begin, end)
 
     # --- moves and stones ---
 
@@ -211,15 +209,15 @@ class LineReader:
 
     def report_notation(self) -> None:
         """Add a fault for the first point that is written as people write it, such as D4; `read_point` can read it."""
+        # The nodes from the first point that cannot be read on are left out: `stretches` does not read them either.
         end = next((fault.node for fault in self.faults if fault.kind == kinds.POINT), len(self.line))
         for number, node in enumerate(self.line[:end]):
-            with_points = [name for name in node if name in SIGNS or name in STONES]
-            points = [(name, value) for name in with_points for value in node[name]]
-            for name, value in points:
-                if D4_NOTATION.fullmatch(value):
-                    got = f"{name}[{value}], which is read as people write it"
-                    self.add_fault(kinds.NOTATION, f"points must be two letters such as dp, got {got}", node=number)
-                    return
+            names = [name for name in node if name in SIGNS or name in STONES]
+            found = [f"{name}[{value}]" for name in names for value in node[name] if D4_NOTATION.fullmatch(value)]
+            if found:
+                got = f"{found[0]}, which is read as people write it"
+                self.add_fault(kinds.NOTATION, f"points must be two letters such as dp, got {got}", node=number)
+                return
 
     def give_handicap(self, env: GoEnv, stretches: list[Stretch], handicap: int) -> None:
         """Place the handicap stones if the file has only their number (HA), and White makes the first move.
@@ -245,8 +243,8 @@ class LineReader:
         """Return the part of the line to read as the game, and the rules if they had to be assumed (`SgfGame.assumed`).
 
         A set-up between moves that changes the board divides the line: the moves before it are one game, the moves
-        after it another.  The longest of these games is chosen, and the first of equally long ones.  The set-ups are
-        reported as faults, as is the first illegal move.
+        after it another.  The longest of these games is chosen, and the first of equally long ones.  One of the set-ups
+        is reported as a fault (`report_set_up`), and so is the first illegal move of the game.
 
         Args:
             rules: the rules that the file names.  None if it names none; then TRIED are tried (`play_by_rules`).
@@ -254,28 +252,42 @@ class LineReader:
         """
         tried = TRIED if rules is None else (rules,)
         followed, longest, assumed = play_by_rules(stretches, tried, size, self.required)
-        # The stretches whose set-up changes the board, each with the number of moves before it.
-        changes = [(after.stretch, before.ply_count) for before, after in pairwise(followed)]
-        # The first change with moves after it is reported.  Without one, a change at the end of the line is reported as
-        # such: it often shows how the game was counted.
-        reports = [(kinds.SET_UP, changed, move) for changed, move in changes if changed.actions]
-        final = stretches[-1].begins
-        reports += [(kinds.FINAL_SET_UP, changed, move) for changed, move in changes if changed.begins == final]
-        if reports:
-            kind, changed, move = reports[0]
-            part = "after" if longest.stretch.begins >= changed.begins else "before"
-            got = f"a set-up after move {move}: the game is what comes {part} it"
-            text = f"stones must be set up before the first move, got {got}"
-            self.add_fault(kind, text, node=changed.begins, move=move)
+        self.report_set_up(followed, longest, last_set_up=stretches[-1].begins)
         if longest.fault is not None:
             self.faults.append(longest.fault)
         return longest, assumed
+
+    def report_set_up(self, followed: list[PlayedStretch], longest: PlayedStretch, last_set_up: int) -> None:
+        """Add a fault for the first set-up that changes the board and has moves after it.
+
+        Without one, a change by the last set-up of the line is reported as FINAL_SET_UP: it often shows how the game
+        was counted.
+
+        Args:
+            followed: the stretches as they were played; each but the first begins with a change of the board.
+            longest: the stretch that is the game.
+            last_set_up: the number of the node of the last set-up.
+        """
+        # The stretches after a change, each with the number of moves before it.
+        changes = [(after.stretch, before.ply_count) for before, after in pairwise(followed)]
+        with_moves = [change for change in changes if change[0].actions]
+        final = [change for change in changes if change[0].begins == last_set_up]
+        for changed, move in (with_moves or final)[:1]:
+            part = "after" if longest.stretch.begins >= changed.begins else "before"
+            got = f"a set-up after move {move}: the game is what comes {part} it"
+            text = f"stones must be set up before the first move, got {got}"
+            self.add_fault(kinds.SET_UP if with_moves else kinds.FINAL_SET_UP, text, node=changed.begins, move=move)
 
     def comments(self) -> dict[int, str]:
         """Return the comments on moves, by ply; the comment in the root is left out, since it is about the game."""
         raw = {ply: self.line[node].get("C") for ply, node in enumerate(self.move_nodes) if node != 0}
         texts = {ply: without_generated(plain_text(values[0]).strip()) for ply, values in raw.items() if values}
         return {ply: text for ply, text in texts.items() if text}
+
+
+def has_move(node: Node) -> bool:
+    """Return whether a node has a move of either side."""
+    return not SIGNS.keys().isdisjoint(node)
 
 
 def start_of(env: GoEnv, stretch: Stretch) -> dict[str, object]:

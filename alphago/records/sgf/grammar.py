@@ -15,7 +15,7 @@ Node = dict[str, list[str]]  # raw values by property
 MOST_NODES = 400_000  # in one game: the largest collections of openings have a hundred thousand
 MOST_VALUES = 2_000_000  # in one game
 MOST_IN_LINES = 2_000_000  # nodes, set-up stones and text in all lines of a game together; lines share nodes
-LEAST_IN_LINE = 20  # nodes: a shorter line counts as so many, since it takes as long to read
+LEAST_IN_LINE = 20  # nodes: a shorter line counts as so many, since each line takes some time whatever its length
 TEXT = 100  # so many characters count as much as a node
 SET_UPS = ("AB", "AW", "AE")
 LINE_LENGTH = 79  # most bytes of a line of written text; a property that is longer stays on one line
@@ -65,17 +65,12 @@ class SgfTree:
     def lines(self) -> Iterator[list[int] | int]:
         """Yield the numbers of the nodes of every line, from the root to a leaf; the main line first.
 
-        Lines share nodes, so the lines of a game of N nodes can have N^2 nodes in all.  If they have more than
-        MOST_IN_LINES, the last thing yielded is an int: the number of lines that are left out.
+        Lines share nodes, so the lines of a game of N nodes can have N^2 nodes in all.  If the sizes of all lines (see
+        `line_sizes`) add up to more than MOST_IN_LINES, the last thing yielded is an int: how many lines are left out.
         """
         with_children = set(self.parents)
         leaves = [number for number in range(len(self.nodes)) if number not in with_children]
-        sizes: list[int] = []  # for each node, the size of the line from the root to it, in nodes
-        for node, parent in zip(self.nodes, self.parents, strict=True):  # a parent comes before its children
-            stones = sum(len(node[name]) for name in SET_UPS if name in node)
-            text = sum(len(value) for values in node.values() for value in values)
-            sizes.append(1 + stones + text // TEXT + (sizes[parent] if parent >= 0 else 0))
-        size_left = MOST_IN_LINES
+        sizes, size_left = self.line_sizes(), MOST_IN_LINES
         for yielded, leaf in enumerate(leaves):
             size_left -= max(sizes[leaf], LEAST_IN_LINE)
             if yielded > 0 and size_left < 0:  # the main line is yielded whatever its length
@@ -85,6 +80,18 @@ class SgfTree:
             while (parent := self.parents[line[-1]]) >= 0:
                 line.append(parent)
             yield line[::-1]
+
+    def line_sizes(self) -> list[int]:
+        """Return for each node the size of the line from the root to the node: its nodes, set-up stones and text.
+
+        The unit is a node.  A stone counts as much, and so do TEXT characters.
+        """
+        sizes: list[int] = []
+        for node, parent in zip(self.nodes, self.parents, strict=True):  # a parent comes before its children
+            stones = sum(len(node[name]) for name in SET_UPS if name in node)
+            text = sum(len(value) for values in node.values() for value in values)
+            sizes.append(1 + stones + text // TEXT + (sizes[parent] if parent >= 0 else 0))
+        return sizes
 
 
 def trees(text: str) -> Iterator[SgfTree]:
@@ -113,7 +120,7 @@ def read_tree(text: str, at: int) -> SgfTree:
     current = -1  # the number of the last node, the parent of the next one
     value_count = 0
     node: Node | None = None  # the last node; None after a bracket, where a name begins a new node
-    values: list[str] | None = None  # the values of the last name; None if there is no name, then values are skipped
+    values: list[str] = []  # takes the values that follow: those of the last name, or values to skip, without a name
     tokens = TOKEN.finditer(text, at)
     while (token := next(tokens, None)) is not None:
         value, closed, mark, name = token.groups()
@@ -123,14 +130,13 @@ def read_tree(text: str, at: int) -> SgfTree:
                 break  # the text ends within this value
             if "[" in value:
                 value, tree.end = with_brackets(text, value, tree.end)
-                if tree.end > token.end():
+                if tree.end > token.end():  # the value goes on after the token
                     tokens = TOKEN.finditer(text, tree.end)
             value_count += 1
             if value_count > MOST_VALUES:
                 tree.too_long = True
                 break
-            if values is not None:
-                values.append(value)
+            values.append(value)
         elif name is not None:
             if node is None:
                 current, node = begin_node(tree, current)
@@ -141,14 +147,14 @@ def read_tree(text: str, at: int) -> SgfTree:
             break
         elif mark == ";":
             current, node = begin_node(tree, current)
-            if values:  # a name without values keeps waiting: in a damaged file its value may follow the semicolon
-                values = None
+            if values:  # a name without values keeps its list: in a damaged file its value may follow the semicolon
+                values = []
         elif mark == "(":
             stack.append(current)
-            node, values = None, None
+            node, values = None, []
         else:
             current = stack.pop()
-            node, values = None, None
+            node, values = None, []
             if not stack:
                 tree.complete = True
                 break
@@ -167,12 +173,17 @@ def with_brackets(text: str, value: str, end: int) -> tuple[str, int]:
         value: the value up to its first closing bracket.
         end: the index in the text after this bracket.
     """
-    depth = value.count("[") - value.count("\\[")
+    depth = opening_brackets(value)  # how many brackets are open before the closing bracket that ends at `end`
     while depth > 0 and not AFTER_VALUE.match(text, end) and (rest := REST.match(text, end)):
-        value += "\\]" + rest[1]
-        depth += rest[1].count("[") - rest[1].count("\\[") - 1
+        value += "\\]" + rest[1]  # the closing bracket closes one of them, and is part of the value
+        depth += opening_brackets(rest[1]) - 1
         end = rest.end()
     return value, end
+
+
+def opening_brackets(raw: str) -> int:
+    """Return the number of unescaped opening brackets in a part of a raw value."""
+    return raw.count("[") - raw.count("\\[")
 
 
 def begin_node(tree: SgfTree, parent: int) -> tuple[int, Node]:
@@ -227,7 +238,9 @@ def node_pieces(node: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the text of a node in pieces: each property is one, and must stay on one line."""
     filled = [name for name, values in node.items() if values]  # a name without values would join the next name
     moves = [name for name in filled if name in ("B", "W")]
-    sorted_as = {"B": "W"} if moves == ["W", "B"] else {}  # B then stays behind W, since sorting is stable
+    # Two moves of a node are played in their order.  If it is W, B, then B is sorted as W too: since sorting is stable,
+    # it stays behind W.
+    sorted_as = {"B": "W"} if moves == ["W", "B"] else {}
     # FF comes first, since False sorts before True.
     names = sorted(filled, key=lambda name: (name != "FF", sorted_as.get(name, name)))
     return [";", *(name + "".join(f"[{value}]" for value in node[name]) for name in names)]

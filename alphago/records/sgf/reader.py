@@ -11,7 +11,7 @@ from alphago.env.go import GoEnv
 from alphago.records.sgf.encoding import DecodedText, decode
 from alphago.records.sgf.faults import ACCEPTED, ENCODING, HARMLESS, TOO_LARGE, TRUNCATED, UNREADABLE, Fault
 from alphago.records.sgf.game_line import UNKNOWN_SIZE, LineReader
-from alphago.records.sgf.grammar import MOST_IN_LINES, MOST_NODES, MOST_VALUES, trees
+from alphago.records.sgf.grammar import MOST_IN_LINES, MOST_NODES, MOST_VALUES, SgfTree, trees
 from alphago.records.sgf.sgf_game import SgfGame, SgfOrigin
 from alphago.system.files import read_named, user_path
 
@@ -148,21 +148,15 @@ def iterate_games(parts: list[DecodedText], name: str, env: GoEnv | None, all_li
         parts: the decoded file.
         name, env, all_lines: as in `salvage_sgf`.
     """
-    rest = ((tree, part.fault) for part in parts for tree in trees(part.text))
-    first_two = list(islice(rest, 2))  # enough to know whether there are several games
+    all_trees = ((tree, part.fault) for part in parts for tree in trees(part.text))
+    first_two = list(islice(all_trees, 2))  # enough to know whether there are several games
     if not first_two:
         yield empty_game(Fault(UNREADABLE, no_sgf_message(parts[0].text)), name)
-    for place, (tree, encoding_fault) in enumerate(chain(first_two, rest), 1):
+    for place, (tree, encoding_fault) in enumerate(chain(first_two, all_trees), 1):  # the others follow the first two
         number = place if len(first_two) > 1 else None  # None if the file holds only one
-        # The faults before any line is read, the gravest first: messages name the first one.
-        faults_of_tree = [Fault(ENCODING, encoding_fault)] if encoding_fault else []
-        if tree.too_long:
-            limits = f"{MOST_NODES} nodes and {MOST_VALUES} values"
-            faults_of_tree.insert(0, Fault(TOO_LARGE, f"a game must have at most {limits}"))
-        elif not tree.complete:
-            faults_of_tree.insert(0, Fault(TRUNCATED, "the file ends within the game"))
+        faults_of_tree = tree_faults(tree, encoding_fault)
         for line in tree.lines() if all_lines else [tree.main_line()]:
-            if isinstance(line, int):  # the number of lines left out, see `SgfTree.lines`
+            if isinstance(line, int):  # how many lines are left out, see `SgfTree.lines`
                 limit = f"the lines of a game must have at most {MOST_IN_LINES} nodes in all"
                 yield empty_game(Fault(TOO_LARGE, f"{limit}: {line} of them are left out", number), name)
                 continue
@@ -175,6 +169,19 @@ def iterate_games(parts: list[DecodedText], name: str, env: GoEnv | None, all_li
                 nodes = tuple(line[node] for node in reader.move_nodes)  # numbered in the tree, not in the line
                 game = replace(game, origin=SgfOrigin(tree, nodes, game))
             yield game
+
+
+def tree_faults(tree: SgfTree, encoding_fault: str) -> list[Fault]:
+    """Return the faults of a game that are known before its lines are read, the gravest first: messages name the first.
+
+    Args:
+        encoding_fault: what is wrong with the encoding; "" for nothing.
+    """
+    faults = [Fault(ENCODING, encoding_fault)] if encoding_fault else []
+    if tree.too_long:
+        limits = f"{MOST_NODES} nodes and {MOST_VALUES} values"
+        return [Fault(TOO_LARGE, f"a game must have at most {limits}"), *faults]
+    return faults if tree.complete else [Fault(TRUNCATED, "the file ends within the game"), *faults]
 
 
 def no_sgf_message(text: str) -> str:

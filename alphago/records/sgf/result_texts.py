@@ -36,7 +36,7 @@ LOSERS = (
 
 # --- winners in Chinese, Japanese and Korean: a colour, and what follows it up to the next colour ---
 
-SEGMENT = re.compile("([黒黑白흑백])([^黒黑白흑백]*)")
+SEGMENT = re.compile("(?P<colour>[黒黑白흑백])(?P<after>[^黒黑白흑백]*)")
 BETWEEN = (
     r"[-0-9./,:+()\s・、。番方棋のはがをち으로이가의大险險惜零一二三四五六七八九两兩両十百又と半余分之强強子目点점집반]"
 )
@@ -94,18 +94,13 @@ def winners(text: str) -> Iterator[float]:
             for match in pattern.finditer(text):
                 yield sign if match[1][0] in BLACK else -sign  # by the colour's first letter; sign: -1 for a loser
     for match in SEGMENT.finditer(text):
-        if winner := winner_of_segment(match[1], match[2]):
+        if winner := winner_of_segment(match):
             yield winner
 
 
-def winner_of_segment(colour: str, after: str) -> float:
-    """Return who won by a colour and the text after it: +1 Black, -1 White, 0 unknown.
-
-    Args:
-        colour: a letter of Chinese, Japanese or Korean, such as 黒.
-        after: the text up to the next colour.
-    """
-    side = 1.0 if colour in BLACK else -1.0
+def winner_of_segment(segment: re.Match[str]) -> float:
+    """Return who won by a match of SEGMENT: +1 Black, -1 White, 0 unknown."""
+    side, after = 1.0 if segment["colour"] in BLACK else -1.0, segment["after"]
     wins, loses = WINS.match(after), LOSES.match(after)
     if PLUS.match(after) or RESIGNED_TO.fullmatch(after) or (wins and not loses):
         return side
@@ -171,16 +166,17 @@ def eastern_amount(text: str) -> tuple[float | None, str | None]:
     if len(matches) != 1:
         return None, None
     match = matches[0]
-    segments = (segment for segment in SEGMENT.finditer(text) if segment.start() < match.start() <= segment.end())
-    segment = next(segments, None)  # the colour before the number, with the text up to the next colour
-    if segment is None or not winner_of_segment(segment[1], segment[2]):
+    before = text[: match.start()]
+    segments = [segment for segment in SEGMENT.finditer(text) if segment.start() < match.start()]
+    segment = segments[-1] if segments else None  # the last colour before the number, with the text up to the next one
+    if segment is None or not winner_of_segment(segment) or not BEFORE_AMOUNT.fullmatch(before, segment.start("after")):
         return None, None
-    between = text[segment.start(2) : match.start()]  # what stands between the colour and the number
-    points, unit = parse_points(match) if BEFORE_AMOUNT.fullmatch(between) else (None, None)
+    points, unit = parse_points(match)
+    after_plus = before.rstrip().endswith("+")
     # A half or a quarter shows as well as a unit that the number is a margin.
-    has_unit = points is not None and (unit or match["half"] or has_quarter(points))
-    after_plus = text[: match.start()].rstrip().endswith("+")
-    return (points, unit) if has_unit or after_plus else (None, None)
+    if points is None or not (unit or match["half"] or has_quarter(points) or after_plus):
+        return None, None
+    return points, unit
 
 
 def find_amounts(text: str) -> list[re.Match[str]]:
@@ -191,6 +187,9 @@ def find_amounts(text: str) -> list[re.Match[str]]:
 def parse_points(match: re.Match[str]) -> tuple[float | None, str | None]:
     """Return the number in a match of EASTERN and its unit, which is None if there is none.
 
+    In one form of EASTERN there may be `whole`, `fraction` and `unit`, such as 2, 3/4 and 子; in the other form `only`,
+    `one`, `half` and `last`, such as 12, 目 and 半.
+
     Returns:
         (None, None) for a match with two different units, or whose parts make no number.
     """
@@ -199,12 +198,12 @@ def parse_points(match: re.Match[str]) -> tuple[float | None, str | None]:
         fraction = f"{parse_numeral(match['numerator'])}/{parse_numeral(match['denominator'])}"
     if whole and not whole.isascii():
         whole = f"{parse_numeral(whole)}"
-    # A half may stand alone, as in 半目.  A match with a half has no fraction.
-    value = 0.0 if match["half"] and not whole else amount(whole, fraction)
+    half = 0.5 if match["half"] else 0.0
+    value = 0.0 if half and not whole else amount(whole, fraction)  # a half may stand alone, as in 半目
     units = {match["unit"], match["one"], match["last"]} - {None}
-    if value is None or len(units) > 1 or (match["half"] and value % 1):
+    if value is None or len(units) > 1 or (half and value % 1):  # 3.5目半 is no number
         return None, None
-    return value + (0.5 if match["half"] else 0.0), next(iter(units), None)
+    return value + half, next(iter(units), None)
 
 
 def parse_numeral(numeral: str) -> int:

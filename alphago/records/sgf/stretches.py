@@ -95,7 +95,7 @@ class PlayedStretch:
     """
 
     def __init__(self, stretch: Stretch, env: GoEnv) -> None:
-        self.stretch = replace(stretch, colours=[], actions=[], nodes=[])
+        self.stretch = replace(stretch, colours=[], actions=[], nodes=[])  # `join` adds the plays, legal or not
         self.env = env
         self.fault: Fault | None = None
         self.batch = env.new_batch(1)  # one game, in slot 0
@@ -104,7 +104,7 @@ class PlayedStretch:
             self.batch.reset(np.zeros(1, np.int64), stones=stones, to_play=stretch.to_play or 1)  # unknown: Black
         except ValueError as error:
             self.fault = Fault(kinds.DEAD, str(error))
-            self.stretch = stretch  # its plays count as moves after the set-up, though none can be followed
+            self.stretch = stretch  # with its plays: they show that moves follow the set-up, though none can be played
             return
         self.join(stretch)
 
@@ -174,14 +174,16 @@ def follow(stretches: Sequence[Stretch], env: GoEnv) -> list[PlayedStretch]:
 def play_by_rules(
     stretches: Sequence[Stretch], tried: Sequence[Rules], size: int, required: GoEnv | None = None
 ) -> tuple[list[PlayedStretch], PlayedStretch, Rules | None]:
-    """Follow a line's stretches by the first rules under which no repetition and no suicide is a fault.
+    """Follow a line's stretches by the rules under which its longest stretch has most plies.
+
+    Rules are tried in order, up to the first under which no repetition and no suicide is a fault.  If the longest
+    stretch has equally many plies under several rules, the first of these are used.
 
     Args:
         stretches: those of the line, in order.
-        tried: the rules in the order in which they are tried.  If a repetition or suicide is a fault under all of them,
-            those are used under which the longest stretch has most plies, and the first of several.
+        tried: the rules in the order in which they are tried.
         size: the board's size.
-        required: the game to use instead of one with the rules tried.
+        required: the game in which the line is followed, whatever the rules tried; None for one with these rules.
 
     Returns:
         All stretches, as `follow` returns them; the one of them with the most plies (the first of several); and the

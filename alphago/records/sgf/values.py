@@ -86,10 +86,10 @@ def read_komi(text: str, program: str = "") -> float | None:
         return None
     try:
         number, unit = komi_amount(plain)
-        is_whole = "." not in plain
-        if is_whole and (FOX in program.lower() or abs(number) >= LEAST_HUNDREDTHS):
+        may_be_hundredths = "." not in plain  # hundredths of a point are always written without a decimal point
+        if may_be_hundredths and (FOX in program.lower() or abs(number) >= LEAST_HUNDREDTHS):
             number /= 100
-        elif is_whole and abs(number) > LARGEST_KOMI:
+        elif may_be_hundredths and abs(number) > LARGEST_KOMI:
             raise ValueError(text)  # the message is made below
         in_zi = unit == "子" or has_quarter(number)  # points are never given in quarters
         return check_komi(2 * number if in_zi else number)
@@ -125,7 +125,7 @@ def read_point(env: StonesEnv, text: str, kind: str = "move") -> int:
         kind: "move", which may be a pass, or "stone".
     """
     if len(text) != 2 or not POINT.fullmatch(text):
-        # Without line breaks and blanks.  A long text can at most be a pass, if it is blank.
+        # Without blanks and line breaks.  A long text is no point: it has a meaning only if it is all blank, a pass.
         text = "".join(text.split()) if len(text) < LONGEST else text.strip()
     height, width = env.plane_shape
     tt_is_pass = env.N <= 19  # on larger boards tt is a point
