@@ -435,10 +435,10 @@ def load_model(
     model_files.check_game_fits(path, description, env)
     model_files.check_modules(path, config, modules)
     try:
-        # Without memory for weights: a damaged description is found before its sizes fill the memory.
-        missing = {slot: part for slot, part in described_parts(config, env).items() if modules[slot] is None}
-        weights = {slot: parts.strip_prefix(tensors, f"{slot}.") for slot in missing}
-        empty_parts = {slot: parts.check_part(part, weights[slot]) for slot, part in missing.items()}
+        # `check_part` takes no memory for weights: a damaged description is found before its sizes fill the memory.
+        not_passed = {slot: part for slot, part in described_parts(config, env).items() if modules[slot] is None}
+        weights = {slot: parts.strip_prefix(tensors, f"{slot}.") for slot in not_passed}
+        empty_parts = {slot: parts.check_part(part, weights[slot]) for slot, part in not_passed.items()}
         if of_katago:  # the tensors become the parts' weights, so that large ones are not in memory twice
             for slot, part in empty_parts.items():
                 part.load_state_dict(weights[slot], assign=True)

@@ -50,8 +50,7 @@ class Translator(fx.Interpreter):
         if isinstance(args[0], Tensor) and target is getattr and args[1:] == ("shape",):  # `x.shape`
             return Shape(side(args[0], axis) for axis in range(len(args[0].shape)))
         # An item of a Shape, as in `x.shape[0]`, is taken at once too, even if it is a Tensor from `side`.
-        takes_item = isinstance(args[0], Shape)
-        if takes_item or not any(isinstance(item, Tensor) for item in all_items(args)):
+        if isinstance(args[0], Shape) or not any(isinstance(item, Tensor) for item in all_items(args)):
             return super().call_function(target, args, kwargs)  # type: ignore[arg-type]
         translate = FUNCTIONS.get(target)
         if translate is None:
@@ -226,9 +225,8 @@ def unflatten(graph: NetworkGraph, inputs: Tensor, dim: int, sizes: Sequence[int
     """
     length = inputs.shape[dim]
     known = prod(size for size in sizes if size != -1)
-    rest: Side
     if isinstance(length, int):
-        rest = length // known
+        rest: Side = length // known
     elif known == 1 or -1 not in sizes:  # there is nothing to divide by, or no size for which `rest` stands
         rest = length
     else:

@@ -91,7 +91,7 @@ def choose_form(
         run = try_form(forms[name], frozen, planes, frozen(planes[:BATCH_SIZE]), form_dtype)
         if run is not None:
             if only is None and name != "openvino":
-                warn_if_installed(frozen, name)
+                warn_of_torch(frozen, name)
             return Compiled(run, form_dtype, name)
     # No form agrees.  What is left is the network itself, in float32.  It needs no comparison, and counts as "modules".
     if only not in (None, "modules"):
@@ -113,14 +113,12 @@ def forms_to_try(dtype: torch.dtype, forms: Iterable[str]) -> Iterator[tuple[str
     yield "folded", torch.float32  # for a network that does not support `float_dtype`
 
 
-def warn_if_installed(frozen: Frozen, name: str) -> None:
+def warn_of_torch(frozen: Frozen, name: str) -> None:
     """Warn that torch computes a network, in the form `name`, if OpenVINO is installed and could not compute it."""
     if openvino.is_installed():
         base = type(frozen.base_net).__qualname__
-        warn_once(
-            f"OpenVINO cannot compute this network ({base}), so torch does, in the form {name!r} "
-            "(docs/design/networks.md)"
-        )
+        why = f"OpenVINO cannot compute this network ({base}), so torch does, in the form {name!r}"
+        warn_once(f"{why} (docs/design/networks.md)")
 
 
 def try_form(form: Form, frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run | None:

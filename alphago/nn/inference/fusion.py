@@ -99,12 +99,11 @@ def folded_state(folded: nn.Module, module: nn.Module) -> dict[str, torch.Tensor
         KeyError: if `folded` has a tensor that does not follow from those of `module`.
     """
     norms: dict[str, str] = folded.meta[NORMS] if isinstance(folded, fx.GraphModule) else {}
-    given: dict[str, torch.Tensor] = module.state_dict()
+    given: dict[str, Any] = module.state_dict()
     state: dict[str, torch.Tensor] = {}
     for conv_name, norm_name in norms.items():
         norm: Any = module.get_submodule(norm_name)
-        weight: Any = given[f"{conv_name}.weight"]
-        bias: Any = given.get(f"{conv_name}.bias")
+        weight, bias = given[f"{conv_name}.weight"], given.get(f"{conv_name}.bias")
         statistics = (norm.running_mean, norm.running_var, norm.eps)
         folded_weight, folded_bias = fuse_conv_bn_weights(weight, bias, *statistics, norm.weight, norm.bias)
         state[f"{conv_name}.weight"], state[f"{conv_name}.bias"] = folded_weight, folded_bias

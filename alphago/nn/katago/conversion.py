@@ -217,10 +217,8 @@ class NetworkConverter:
     def activation(self) -> Layer:
         """Read an activation; before version 11, files do not tell its kind, which is relu."""
         self.skip_name()
-        if self.version < 11:
-            return Layer(["relu"], {})
-        word = self.stream.word().removeprefix("ACTIVATION_").lower()
-        return Layer([check_choice("an activation", word, ACTIVATIONS)], {})
+        kind = "relu" if self.version < 11 else self.stream.word().removeprefix("ACTIVATION_").lower()
+        return Layer([check_choice("an activation", kind, ACTIVATIONS)], {})
 
     def expect(self, what: str, *values: int) -> None:
         """Read integers that must have these values, such as options that no known network uses.

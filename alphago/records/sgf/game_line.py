@@ -270,8 +270,8 @@ class LineReader:
         """
         # The stretches after a change, each with the number of moves before it.
         changes = [(after.stretch, before.ply_count) for before, after in pairwise(followed)]
-        with_moves = [change for change in changes if change[0].actions]
-        final = [change for change in changes if change[0].begins == last_set_up]
+        with_moves = [(changed, move) for changed, move in changes if changed.actions]
+        final = [(changed, move) for changed, move in changes if changed.begins == last_set_up]
         for changed, move in (with_moves or final)[:1]:
             part = "after" if longest.stretch.begins >= changed.begins else "before"
             got = f"a set-up after move {move}: the game is what comes {part} it"

@@ -120,7 +120,7 @@ def read_tree(text: str, at: int) -> SgfTree:
     current = -1  # the number of the last node, the parent of the next one
     value_count = 0
     node: Node | None = None  # the last node; None after a bracket, where a name begins a new node
-    values: list[str] = []  # takes the values that follow: those of the last name, or values to skip, without a name
+    values: list[str] = []  # takes the next values: those of the last name; without a name a list that is not used
     tokens = TOKEN.finditer(text, at)
     while (token := next(tokens, None)) is not None:
         value, closed, mark, name = token.groups()
