@@ -106,10 +106,10 @@ def shared_document(game: SgfGame) -> tuple[SgfDocument, SgfGame]:
     known = game.count_shared(before)
     document.line += origin.line[:known]
     last = document.line[-1]
-    # Some files have several moves in a node.  Those after the last shared move get a node of their own.
-    in_same_node = origin.line[known:].count(last)
-    if in_same_node:
-        document.split(last, [PLAYER_NAMES[mover][0] for mover in before.movers[known : known + in_same_node]])
+    # A file may have several moves in a node.  Further ones in the node of the last shared move get a node of their own.
+    further = origin.line[known:].count(last)
+    if further:
+        document.split(last, [PLAYER_NAMES[mover][0] for mover in before.movers[known : known + further]])
     if known == len(game.moves) < len(before.moves):  # the game is cut short: remove the rest of the main line
         del document.children[last][:1]
         if document.children[last]:  # an empty node keeps the next variation from becoming the main line
@@ -118,12 +118,12 @@ def shared_document(game: SgfGame) -> tuple[SgfDocument, SgfGame]:
 
 
 def write_changed_texts(document: SgfDocument, game: SgfGame, before: SgfGame, known: int) -> None:
-    """Write the texts of a game, such as its comments, into the nodes of its moves, where they differ from the file's.
+    """Write the texts of a game, such as its comments, into the nodes of its moves, where they have changed.
 
     Args:
         document: it has the nodes of all moves.
         before: the game whose texts the document has.
-        known: how many of the first moves were in the document before; the nodes of the others have no texts yet.
+        known: how many of the first moves the two games share; the nodes of the others have no texts yet.
     """
     program = " ".join(value for node in document.nodes for value in node.get("AP", ()))
     notes_before = {ply: note for ply, note in before.notes.items() if ply <= known}  # on shared positions
