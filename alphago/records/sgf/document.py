@@ -106,7 +106,7 @@ def shared_document(game: SgfGame) -> tuple[SgfDocument, SgfGame]:
     known = game.count_shared(before)
     document.line += origin.line[:known]
     last = document.line[-1]
-    # A file may have several moves in a node.  Further ones in the node of the last shared move get a node of their own.
+    # A file may have several moves in a node.  Those after the last shared move, in its node, get a node of their own.
     further = origin.line[known:].count(last)
     if further:
         document.split(last, [PLAYER_NAMES[mover][0] for mover in before.movers[known : known + further]])
