@@ -318,11 +318,6 @@ def mean(graph: NetworkGraph, inputs: Tensor, dim: Sequence[int], keepdim: bool 
     return graph.add("ReduceMean", [inputs], shape, axes=axes, keepdims=1)
 
 
-def silu(graph: NetworkGraph, inputs: Tensor, inplace: bool = False) -> Tensor:
-    """Translate silu(x) to x sigmoid(x); torch's option `inplace` changes nothing."""
-    return graph.add("Mul", [inputs, graph.add("Sigmoid", [inputs], inputs.shape)], inputs.shape)
-
-
 def mish(graph: NetworkGraph, inputs: Tensor, inplace: bool = False) -> Tensor:
     """Translate x tanh(softplus(x)) to x - 2 x sigmoid(-2 softplus(x)), which is equal.
 
@@ -342,9 +337,10 @@ MODULES: dict[type[nn.Module], Callable[..., Tensor]] = {  # layers without weig
     nn.Dropout: lambda graph, module, inputs, name: inputs,  # it changes nothing in eval mode
     Rotation: lambda graph, module, sides, name: module(sides),  # a constant tensor for a board of these sides
 }
-FUNCTIONS: dict[object, Callable[..., Tensor]] = {
+FUNCTIONS: dict[object, Callable[..., Tensor]] = {  # torch's option `inplace` changes nothing
     F.elu: lambda graph, x, alpha=1.0, inplace=False: graph.add("Elu", [x], x.shape, alpha=float(alpha)),
-    F.silu: silu,
+    # silu(x) is x sigmoid(x).
+    F.silu: lambda graph, x, inplace=False: graph.add("Mul", [x, graph.add("Sigmoid", [x], x.shape)], x.shape),
     F.mish: mish,
     torch.softmax: lambda graph, x, dim: graph.add("Softmax", [x], x.shape, axis=dim % len(x.shape)),
     torch.matmul: matmul,

@@ -244,8 +244,8 @@ def compiled_network(evaluator: object) -> bytes:
     """
     if not isinstance(evaluator, NetEvaluator) or evaluator.model is None:  # no model: one of the conditions is not met
         return b""
-    attributes = [evaluator.dtype, evaluator.form]  # of the evaluator to make; the form is always "openvino"
-    return json.dumps(attributes).encode() + b"\n" + evaluator.model.to_bytes()
+    # The attributes of the evaluator to make come first; its form is always "openvino".
+    return json.dumps([evaluator.dtype, evaluator.form]).encode() + b"\n" + evaluator.model.to_bytes()
 
 
 def compiled_evaluator(env: GameEnv, data: bytes) -> RunEvaluator | None:

@@ -65,12 +65,18 @@ class SgfTree:
     def lines(self) -> Iterator[list[int] | int]:
         """Yield the numbers of the nodes of every line, from the root to a leaf; the main line first.
 
-        Lines share nodes, so the lines of a game of N nodes can have N^2 nodes in all.  If the sizes of all lines (see
-        `line_sizes`) add up to more than MOST_IN_LINES, the last thing yielded is an int: how many lines are left out.
+        Lines share nodes, so the lines of a game of N nodes can have N^2 nodes in all.  The size of a line is its
+        number of nodes, in which a set-up stone counts as a node, and so do TEXT characters.  If the sizes of all lines
+        add up to more than MOST_IN_LINES, the last thing yielded is an int: how many lines are left out.
         """
         with_children = set(self.parents)
         leaves = [number for number in range(len(self.nodes)) if number not in with_children]
-        sizes, size_left = self.line_sizes(), MOST_IN_LINES
+        sizes: list[int] = []  # for each node, the size of the line from the root to the node
+        for node, parent in zip(self.nodes, self.parents, strict=True):  # a parent comes before its children
+            stones = sum(len(node[name]) for name in SET_UPS if name in node)
+            text = sum(len(value) for values in node.values() for value in values)
+            sizes.append(1 + stones + text // TEXT + (sizes[parent] if parent >= 0 else 0))
+        size_left = MOST_IN_LINES
         for yielded, leaf in enumerate(leaves):
             size_left -= max(sizes[leaf], LEAST_IN_LINE)
             if yielded > 0 and size_left < 0:  # the main line is yielded whatever its length
@@ -80,18 +86,6 @@ class SgfTree:
             while (parent := self.parents[line[-1]]) >= 0:
                 line.append(parent)
             yield line[::-1]
-
-    def line_sizes(self) -> list[int]:
-        """Return for each node the size of the line from the root to the node: its nodes, set-up stones and text.
-
-        The unit is a node.  A stone counts as much, and so do TEXT characters.
-        """
-        sizes: list[int] = []
-        for node, parent in zip(self.nodes, self.parents, strict=True):  # a parent comes before its children
-            stones = sum(len(node[name]) for name in SET_UPS if name in node)
-            text = sum(len(value) for values in node.values() for value in values)
-            sizes.append(1 + stones + text // TEXT + (sizes[parent] if parent >= 0 else 0))
-        return sizes
 
 
 def trees(text: str) -> Iterator[SgfTree]:
