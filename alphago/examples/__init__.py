@@ -1,1 +1,1 @@
-"""Games in plain Python, as examples to copy."""
+"""A game in plain Python, as an example to copy."""

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from go_variants import TwoStonesGoEnv
+from plain_connect_four import PlainConnectFourEnv
 
 from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, OwareEnv, Position, ReversiEnv, evaluate
 from alphago.arena.alphabeta import AlphaBetaPlayer, AlphaBetaSearch, AlphaBetaSettings, best_move, look_ahead
 from alphago.arena.entrant import find_player, resolve_player
-from alphago.examples.plain_connect_four import PlainConnectFourEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from tests.naive.minimax import minimax
 from tests.random_games import going_on

@@ -4,10 +4,10 @@ from itertools import product
 
 import numpy as np
 import pytest
+from plain_connect_four import PlainConnectFourEnv
 
 from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv
 from alphago.env.batch import FIRST
-from alphago.examples.plain_connect_four import PlainConnectFourEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 
 # All 255 168 games: those of 5 to 9 plies that end there are 1440, 5328, 47952, 72576 and 127872.

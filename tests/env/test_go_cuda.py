@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from plain_connect_four import PlainConnectFourEnv
 
 from alphago import ConnectFourEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv
 from alphago.cuda.contract import Backend
 from alphago.cuda.host import Host
 from alphago.env.devices import choose_device
 from alphago.env.go_cuda import CudaGoBatch
-from alphago.examples.plain_connect_four import PlainConnectFourEnv
 from tests.cuda.boards import Twins
 from tests.devices import needs_compiler
 

@@ -3,10 +3,10 @@
 import re
 
 import pytest
+from plain_connect_four import PlainConnectFourEnv
 
 from alphago import ConnectFourEnv, GameEnv, GomokuEnv, ReversiEnv, check_game
 from alphago.arena.alphabeta import best_move
-from alphago.examples.plain_connect_four import PlainConnectFourEnv
 from tests.naive.gomoku import NaiveGomoku
 from tests.naive.plain import with_states
 from tests.naive.reversi import NaiveReversi
@@ -26,7 +26,7 @@ def test_reversi_agrees_with_its_twin(size: int, games: int) -> None:
 
 
 def test_connect_four_agrees_with_the_plain_game() -> None:
-    """That of alphago/examples/, which docs/add_a_game.md explains."""
+    """That of examples/, which docs/add_a_game.md explains."""
     check_game(ConnectFourEnv(), PlainConnectFourEnv(), games=4)
 
 

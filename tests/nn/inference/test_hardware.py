@@ -2,10 +2,10 @@
 
 import pytest
 import torch
+from plain_connect_four import PlainConnectFourEnv
 
 from alphago import GoEnv, NeuralNet
 from alphago.cuda.contract import BackendMissing
-from alphago.examples.plain_connect_four import PlainConnectFourEnv
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.hardware import choose_dtype
 
