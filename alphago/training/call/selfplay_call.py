@@ -82,13 +82,8 @@ def selfplay(
                     f"with workers, the player must be a network, which can travel to them, got {shown(nn)}"
                 )
             make_source = partial(RemoteSelfPlay, make_transport=make_transport)
-        # The number of games in parallel: at most all of them.  If there are no workers, threads play, at most as many.
-        in_flight = min(chosen.games_in_flight or default_games_in_flight(player_device), num_games)
-        chosen = replace(chosen, games_in_flight=in_flight).completed(in_flight, default_groups(player_device))
-        if make_transport is not None:  # each group is a task: a worker plays all its games at once, to their ends
-            groups = -(-num_games // TASK_GAMES)  # rounded up
-            chosen = replace(chosen, games_in_flight=num_games, groups=groups)
-        with Workers(min(chosen.groups, in_flight)) as threads:
+        chosen = complete_settings(chosen, num_games, player_device, by_workers=make_transport is not None)
+        with Workers(chosen.groups) as threads:  # RemoteSelfPlay does not use them
             source = make_source(env, chosen, range(num_games), threads, seed=seed, device=player_device)
             with closing(source):
                 if isinstance(player, NeuralNet):
@@ -96,3 +91,21 @@ def selfplay(
                 else:
                     source.evaluator = player
                 return source.play_all(on_game)
+
+
+def complete_settings(chosen: SelfPlaySettings, num_games: int, device: str, *, by_workers: bool) -> SelfPlaySettings:
+    """Return a call's settings with values in place of None.
+
+    The search's own settings are those for games in threads, also if workers play, so that the games are the same.
+
+    Args:
+        num_games: number of games to play, which limits the number of games in parallel.
+        device: the device of the player.
+        by_workers: whether workers play.  Then all games are in parallel, and the groups have TASK_GAMES games each.
+    """
+    in_flight = min(chosen.games_in_flight or default_games_in_flight(device), num_games)
+    for_threads = replace(chosen, games_in_flight=in_flight).completed(in_flight, default_groups(device))
+    if not by_workers:
+        return for_threads
+    # A group is a task: a worker plays all its games at once, to their ends.
+    return replace(for_threads, games_in_flight=num_games, groups=-(-num_games // TASK_GAMES))  # rounded up

@@ -11,7 +11,7 @@ from typing import Any
 from alphago.mcts.warm_up import warm_up
 from alphago.nn.inference.gpu_forms import translate_out_of_memory
 from alphago.nn.inference.hardware import why_not_gpu
-from alphago.nn.model_files import LATEST, read_notes, read_weights
+from alphago.nn.model_files import LATEST, read_description, read_notes
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.files import user_path
@@ -49,32 +49,20 @@ def train_run(call: Call, folder: str | Path | None, start_of: StartOf) -> Neura
             the folder is made, so that an invalid call leaves no folder.
     """
     path = None if folder is None else user_path(folder)
-    no_bar = warm_up() is None or call.reports is not None  # `warm_up` returns the process that compiles, if any
+    compiler = warm_up()  # the process that compiles kernels; None if all are compiled
+    no_bar = compiler is None or call.reports is not None
     with LiveBar(desc="compiling, once on this machine", bar_format="{desc}: {elapsed}", leave=False, disable=no_bar):
         start = start_of(None, Path()) if path is None or not holds_run(path) else None
     with RunFolder(path or new_folder(f"{call.env.name}{call.env.N}")) as run_folder:
-        if run_folder.config is not None:  # it holds a run, perhaps one that another process has begun since
+        if run_folder.config is not None:  # the folder holds a run, perhaps one that another process has begun since
             start = start_of(run_folder.config, run_folder.path)
         assert start is not None
         devices = choose_devices(call, start.model)
-        why = why_not_gpu(call.env) if call.may_change and devices == ["cpu"] else ""
+        why = why_not_gpu(call.env) if call.may_change_device and devices == ["cpu"] else ""
         notes = [f"boards and network are on the CPU, since the GPU cannot be used: {why}"] if why else []
-        for device in devices:  # a second one only after the first has run out of memory
-            stop = threading.Event()
+        for device in devices:
             try:
-                with (
-                    translate_out_of_memory(),
-                    stopped_by_interrupt(stop),
-                    stopped_at(call.deadline, stop),
-                    open_run(call, start, run_folder, device, notes) as run,
-                    explain_divergence(run),
-                ):
-                    # A run that is over is saved again if files of it were damaged or lost, or a judge is due.
-                    is_done = run.is_over and not run.damage and run_folder.has_weights(run.player)
-                    anything_to_do = not is_done or any(judge.due(run) for judge in run.judges)
-                    with suppress(Stopped), run.stopwatch.running(OTHER):
-                        train_loop(run, stop)
-                    finish_call(run, start.model, stopped=stop.is_set(), save=anything_to_do)
+                train_on(device, call, start, run_folder, notes)
                 break
             except MemoryError as error:
                 if device == devices[-1]:
@@ -89,9 +77,34 @@ def choose_devices(call: Call, model: NeuralNet) -> list[str]:
     """Return the devices to train on: the call's, then the CPU if it may replace a GPU that runs out of memory."""
     if call.device == "cpu":
         return ["cpu"]
-    asked_for = "auto" if call.may_change else call.device
+    asked_for = "auto" if call.may_change_device else call.device
     device = model.evaluator(device=asked_for, shared=False).device  # the CPU if the GPU cannot compute this network
-    return [device, "cpu"] if call.may_change and device != "cpu" else [device]
+    return [device, "cpu"] if call.may_change_device and device != "cpu" else [device]
+
+
+def train_on(device: str, call: Call, start: Start, folder: RunFolder, notes: Sequence[str]) -> None:
+    """Train on a device until the run is over or the call is stopped, and finish the call.
+
+    Args:
+        device, notes: as in `open_run`.
+
+    Raises:
+        MemoryError: if the GPU's memory runs out.
+    """
+    stop = threading.Event()
+    with (
+        translate_out_of_memory(),
+        stopped_by_interrupt(stop),
+        stopped_at(call.deadline, stop),
+        open_run(call, start, folder, device, notes) as run,
+        explain_divergence(run),
+    ):
+        # A run that is over is saved again if files of it were damaged or lost, or a judge is due.
+        is_done = run.is_over and not run.damage and folder.has_weights(run.player)
+        anything_to_do = not is_done or any(judge.due(run) for judge in run.judges)
+        with suppress(Stopped), run.stopwatch.running(OTHER):
+            train_loop(run, stop)
+        finish_call(run, start.model, stopped=stop.is_set(), save=anything_to_do)
 
 
 @contextmanager
@@ -105,7 +118,8 @@ def open_run(call: Call, start: Start, folder: RunFolder, device: str, notes: Se
     is_new = folder.config is None
     groups = start.settings.selfplay.groups
     with one_torch_thread(), Workers(groups) as workers, closing(GpuMeter()) as meter, usual_report() as console:
-        # With a state, a TypeError or LookupError means that another version wrote it; then `version_errors` says so.
+        # If another version wrote the saved state, the code below cannot use the state and raises a TypeError or
+        # LookupError.  `version_errors` replaces such an error by one that names the cause.
         with nullcontext() if is_new else version_errors(folder.path, "a state"):
             state = None if is_new else folder.restore()
             reports = [console] if call.reports is None else call.reports
@@ -185,16 +199,24 @@ def finish_call(run: Run, model: NeuralNet, *, stopped: bool, save: bool) -> Non
     run.note(*map(str, run.reporter.diagnosis.final()))
     if run.learner.has_diverged:
         run.note(divergence_sentence(run))
-    # Until here `model` is the network that is trained, and the checkpoint has saved its latest weights.  The run's
-    # network, `run.player`, may be an earlier one, which a judge has chosen.
-    model.load_state_dict(run.player.state_dict())
-    _, description = read_weights(latest)
-    model.notes = read_notes(description)
-    model.eval()
+    hand_over(run, model, latest)
     # The last iteration's metrics; these two numbers if there was no iteration yet.
     metrics = next(reversed(run.reporter.diagnosis.rows), {"games": run.games, "steps": run.learner.steps})
     for report in run.reporter.reports:
         report.finish(dict(metrics), latest, stopped)
+
+
+def hand_over(run: Run, model: NeuralNet, latest: Path) -> None:
+    """Give `model`, which was trained and saved, the weights and the notes of the run's network.
+
+    The run's network, `run.player`, may be an earlier one, which a judge has chosen.
+
+    Args:
+        latest: the file of the run's network, with the notes that the latest checkpoint wrote.
+    """
+    model.load_state_dict(run.player.state_dict())
+    model.notes = read_notes(read_description(latest))
+    model.eval()
 
 
 def note_few_steps(run: Run, option: str) -> None:
@@ -216,7 +238,7 @@ def note_few_steps(run: Run, option: str) -> None:
     if steps or run.reporter.reports:
         run.note(f"{told}; a longer run learns more: {how_to_continue(run.folder.path, option)}")
     else:
-        warnings.warn(told, stacklevel=6)  # at the line that calls `train` or `train_supervised`
+        warnings.warn(told, stacklevel=7)  # at the line that calls `train` or `train_supervised`
 
 
 def new_run_sentences(run: Run, start: Start) -> list[str]:
@@ -253,7 +275,8 @@ def change_entries(start: Start, games: int) -> list[dict[str, Any]]:
     known = addresses(type(start.settings))
     entries = []
     for name, values in start.changes.items():
-        # The setting's part, if it is one, says how it is saved.  A change of a function's code is of no setting.
+        # The declaration of a setting that is a part, such as a search; None for other settings, and for a name such as
+        # "the code of X", which is no setting.
         part = known[name].part if name in known else None
         was, now = (value_to_data(value, part) for value in values)
         entries.append({"games": games, "setting": name, "was": was, "now": now})

@@ -41,7 +41,7 @@ class Call:
         model: the network to continue with; None for a new network, or in a resumed run for the run's own.
         sizes: the sizes that the call gives.
         device: "cpu" or a GPU such as "cuda".
-        may_change: whether another device may be used if this one cannot compute the network.
+        may_change_device: whether the run may use another device than `device` if this one cannot compute the network.
         deadline: the value of time.monotonic() at which the call stops; None for no limit.
         reports, parts: as given.
 
@@ -77,7 +77,7 @@ class Call:
         if network is not None and self.sizes:
             raise ValueError(f"{' and '.join(self.sizes)} must be left out with a model, which has its own: {network}")
         self.device = find_device(self.env, device)
-        self.may_change = device == "auto"
+        self.may_change_device = device == "auto"
         self.reports, self.parts = reports, parts
 
 
@@ -187,33 +187,50 @@ def saved_run(
     Raises:
         ValueError: if the run has another game or network than the call, or is not of this kind.
     """
-    env, model, network = call.env, call.model, config["network"]
-    is_selfplay = kind is RunSettings
-    is_of_given_games = "given" in config
-    if is_of_given_games == is_selfplay:  # the saved run is of the other kind
+    check_kind(kind, config, folder)
+    check_game(call.env, config, folder)
+    model = rebuilt_network(call, config, folder, of_recipe) if call.model is None else call.model
+    model = model if model.env == call.env else model.resized(call.env)  # raises ValueError if it is for another game
+    check_unchanged(folder, config["network"], model.config)  # the call's network may be another one than the run's
+    model.taught_by = config["taught_by"]
+    with version_errors(folder, "settings"):
+        return from_data(kind, config["settings"], given, f"the run in {folder}"), model
+
+
+def check_kind(kind: type[AnyRunSettings], config: Mapping[str, Any], folder: Path) -> None:
+    """Raise ValueError unless the saved run is of the kind (self-play or given games) of the settings `kind`."""
+    is_selfplay, was_selfplay = kind is RunSettings, "given" not in config
+    if is_selfplay != was_selfplay:
         raise ValueError(
             f"the run in {folder} must be one of {'self-play' if is_selfplay else 'given games'}, and is resumed by "
             f"`{how_to_continue(folder)}`"
         )
+
+
+def check_game(env: GameEnv, config: Mapping[str, Any], folder: Path) -> None:
+    """Raise ValueError unless the saved run's game is `env`."""
     if env.name != config["game"]:
         refuse_change(folder, "game", config["game"], env.name)
     if options_of_one_version := config["env"].keys() ^ env.config.keys():  # those that only one of the two has
         raise other_version(folder, "a game", ", ".join(sorted(options_of_one_version)))
     check_unchanged(folder, config["env"], env.config)
-    if model is None:
-        check_unchanged(folder, network, {**of_recipe, **call.sizes})
-        with version_errors(folder, "a network"), seeded(0):  # any seed: the saved state has the weights
-            if network["custom"]:
-                slots = ", ".join(f"{slot}={name}" for slot, name in network["custom"].items())
-                raise ValueError(
-                    f"the run in {folder} has a network with custom modules ({slots}): pass one like it as model=…"
-                )
-            model = build_net(network, env)
-    model = model if model.env == env else model.resized(env)  # raises ValueError if it is for another game
-    check_unchanged(folder, network, model.config)  # the call's network may be another one than the run's
-    model.taught_by = config["taught_by"]
-    with version_errors(folder, "settings"):
-        return from_data(kind, config["settings"], given, f"the run in {folder}"), model
+
+
+def rebuilt_network(call: Call, config: Mapping[str, Any], folder: Path, of_recipe: Mapping[str, Any]) -> NeuralNet:
+    """Return a new network like the one of the saved run; raise ValueError if recipe or call ask for another one.
+
+    Args:
+        config, folder, of_recipe: as in `saved_run`.
+    """
+    network = config["network"]
+    check_unchanged(folder, network, {**of_recipe, **call.sizes})
+    with version_errors(folder, "a network"), seeded(0):  # any seed: the saved state has the weights
+        if network["custom"]:
+            slots = ", ".join(f"{slot}={name}" for slot, name in network["custom"].items())
+            raise ValueError(
+                f"the run in {folder} has a network with custom modules ({slots}): pass one like it as model=…"
+            )
+        return build_net(network, call.env)
 
 
 def check_unchanged(folder: Path, saved: Mapping[str, Any], new: Mapping[str, Any]) -> None:

@@ -15,7 +15,7 @@ from alphago.training.runs.config import flat_settings, game_flag, game_from_con
 from alphago.training.watch.diagnosis import diagnose
 
 MOST_SLACK = 0.5 / 60  # minutes that may lie between a run's last row and its end
-PROVED = "proved to be stronger"
+PROVED = "proved to be stronger"  # in the reason why a run is over: its proof has ended the run
 LOSSES = ("policy_loss", "value_loss", "ownership_loss", "score_loss")
 
 
@@ -30,17 +30,15 @@ def run_summary(folder: Path) -> dict[str, Any]:
     config = read_config(folder)
     settings = flat_settings(config)
     rows = read_rows(folder / METRICS, "seconds")
-    last = rows[-1] if rows else {}
+    newest = rows[-1] if rows else {}  # a run may have no row yet
     matches = read_rows(folder / EVALUATIONS, "opponent")
     network = folder / LATEST
     notes = read_description(network)["extra"] if network.exists() else {}
-    # The network may have been saved after the last row was written, and a run may have no row yet.
-    last = {**last, "seconds": max(float(notes.get("seconds", 0)), number(last, "seconds") or 0)}
+    # The latest network may have been saved after the newest row was written.
+    seconds = max(float(notes.get("seconds", 0)), number(newest, "seconds") or 0)
+    last = {**newest, "seconds": seconds}
     over = why_over(settings, last, matches)
     until = settings.get("until")
-    option = ""  # the option that prolongs a run that is over
-    if over:
-        option = "--until none" if PROVED in over else prolonging_option(settings, number(last, "games") or 0)
     faults = {f"diagnosis, {fault.what}": f"{fault.evidence}; {fault.remedy}" for fault in diagnose(rows, settings)}
     return {
         "game": game_text(config),
@@ -54,7 +52,7 @@ def run_summary(folder: Path) -> dict[str, Any]:
         **({"readouts": settings["readouts"]} if "readouts" in settings else {}),
         "opponent (until)": until["name"] if until else "none",
         "over": over or "no",
-        "to go on": how_to_continue(folder, option),
+        "to go on": how_to_continue(folder, option_to_go_on(over, settings, number(last, "games") or 0)),
         **latest_losses(rows),
         **match_facts(matches),
         **faults,
@@ -156,6 +154,20 @@ def why_over(settings: Mapping[str, Any], last: Row, matches: Sequence[Row]) -> 
     if tests and tests[-1]["sprt"] == "accept":
         return f"yes, {PROVED} than {tests[-1]['opponent']}"
     return ""
+
+
+def option_to_go_on(over: str, settings: Mapping[str, Any], games: float) -> str:
+    """Return the option of `alphago train` with which a run goes on; "" if the run is not over.
+
+    A run that has ended with its proof goes on without the opponent `until`, other runs with more games or time.
+
+    Args:
+        over: the result of `why_over`.
+        settings, games: as in `prolonging_option`.
+    """
+    if not over:
+        return ""
+    return "--until none" if PROVED in over else prolonging_option(settings, games)
 
 
 def prolonging_option(settings: Mapping[str, Any], games: float) -> str:

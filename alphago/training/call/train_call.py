@@ -53,8 +53,9 @@ def train(
 
     Args:
         env: the game that the network is to play in the end.
-        num_games: number of games to play; without it, or with None, the run ends after `max_minutes`, after
-            `max_processor_minutes` (which replace the recipe's minutes), or after the recipe's minutes.
+        num_games: number of games to play.  None for no limit of games: then the run ends after `max_minutes` or
+            `max_processor_minutes`, or if the call gives neither, after the recipe's minutes.  If left out, a new run
+            has the recipe's number, or none if the recipe has none, and a resumed run keeps its number.
         preset: the name of a recipe (see `alphago.training.recipes`), whose network and settings apply where this call
             gives none.  None: the recipe of the board, or of the next larger board that has one; runs of fewer than
             5 000 games take its network, and the settings "few-games" in recipes.toml.
@@ -126,9 +127,10 @@ def new_run(call: Call, given: Mapping[str, Any], preset: str | None) -> Start:
     env, device = call.env, call.device
     recipe = recipe_of_call(env, given, preset)
     settings = new_settings(recipe, given, device).completed(device)
-    # A narrow network suits a short run on a CPU without AMX.  With AMX wide networks cost less; this was not measured.
-    short = is_short(settings) and not cpu_has("amx_tile")
-    model, notes = new_network(call, recipe.network_on(device, short=short), settings.seed)
+    # A short run on a CPU without AMX gets a narrow network.  With AMX a wide network costs less, so even a short run
+    # gets one, which was not measured.
+    suits_narrow = is_short(settings) and not cpu_has("amx_tile")
+    model, notes = new_network(call, recipe.network_on(device, short=suits_narrow), settings.seed)
     if device == "cpu":  # chosen now, so that a resumed run keeps the dtypes on any machine
         dtype = settings.selfplay_dtype or dtype_name(choose_dtype(None))
         settings = replace(settings, learning=choose_bfloat16(settings.learning, model), selfplay_dtype=dtype)
@@ -153,21 +155,22 @@ def recipe_of_call(env: GameEnv, given: Mapping[str, Any], preset: str | None) -
 def new_settings(recipe: Recipe, given: Mapping[str, Any], device: str) -> RunSettings:
     """Return the settings of a new run: the call's, else the recipe's, else the defaults.
 
-    Settings that are None are not chosen yet: the caller calls `completed`.  With a limit of time and no limit of
-    games, in the call or the recipe, games are not limited.  A limit of processor time in the call replaces the
-    recipe's limit of time.
+    A limit of processor time in the call replaces the recipe's limit of time.  If call or recipe limit the time, and
+    neither gives a number of games, games have no limit, instead of the default one.  Other settings that are None in
+    the result are not chosen yet: the caller calls `completed`.
 
     Args:
         given: as in `new_run`.
     """
     of_recipe = values_by_path(RunSettings, recipe.settings_on(device))
-    both = {**of_recipe, **given}
+    chosen = {**of_recipe, **given}
+    no_limit: dict[str, Any] = {}  # settings that become None
     if given.get("max_processor_minutes") is not None:
-        given = {"max_minutes": None, **given}
-    if (both.get("max_minutes") or both.get("max_processor_minutes")) and "num_games" not in both:
-        given = {**given, "num_games": None}  # instead of the default number
+        no_limit["max_minutes"] = None
+    if (chosen.get("max_minutes") or chosen.get("max_processor_minutes")) and "num_games" not in chosen:
+        no_limit["num_games"] = None
     # In two steps, since the call may replace a part of the recipe, such as its search, by one with other settings.
-    return change_settings(change_settings(RunSettings(), of_recipe), given)
+    return change_settings(change_settings(RunSettings(), of_recipe), {**no_limit, **given})
 
 
 def resumed_run(
@@ -175,7 +178,8 @@ def resumed_run(
 ) -> Start:
     """Return how a run of self-play goes on.
 
-    Settings that the call leaves out keep their saved values.  A setting that the call sets to None is unset.
+    Settings that neither the call nor its recipe (`preset`) gives keep their saved values.  A setting that the call
+    sets to None is unset.
 
     Args:
         given, preset: as in `new_run`.
@@ -185,8 +189,10 @@ def resumed_run(
         ValueError: if the call changes a setting that a run cannot change; the message has both values.
     """
     recipe = Recipe(env={}, network={}) if preset is None else named_recipe(preset)  # an empty recipe changes nothing
-    # `network_like` finds the recipe's network for the device on which the run was begun.
-    before, model = saved_run(call, RunSettings, given, config, folder, recipe.network_like(config["network"]))
+    # If the call has no model, `saved_run` refuses a recipe with another network than the run's.  A recipe has several
+    # networks; the one that is compared is that for the device on which the run was begun.
+    recipe_network = recipe.network_like(config["network"])
+    before, model = saved_run(call, RunSettings, given, config, folder, recipe_network)
     of_recipe = values_by_path(RunSettings, recipe.settings_on(call.device))
     # In two steps, as in `new_settings`.
     settings = change_settings(change_settings(before, of_recipe), given).completed(call.device, before)

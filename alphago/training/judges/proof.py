@@ -54,15 +54,19 @@ class Examiner(Judge[Run]):
         self.next_at = 60 * opponent.first  # seconds of training from which a match is due; the settings are in minutes
         self.examinations = 0  # number of matches played
         self.examined = ""  # fingerprint of the network in the last match
-        self.latest_result = ""  # of this call's last match, for `conclusion`
+        self.latest_result = ""  # of this call's last match, as it continues the sentence of `conclusion`
 
     def due(self, run: Run) -> bool:
-        """Return whether a match is due: by the schedule, or at the run's end if its network has played no match."""
+        """Return whether a match is due: by the schedule, or at the run's end if its network has played no match.
+
+        No match is due once the proof is there.  The schedule waits while the run is on a smaller board of its
+        curriculum.
+        """
         if self.ends_run:
             return False
         if run.is_over:
-            return self.examined != fingerprint(run.player.state_dict())
-        # Not while the run is on a smaller board of its curriculum.
+            has_played = self.examined == fingerprint(run.player.state_dict())
+            return not has_played
         return run.env == self.env and run.clock.seconds >= self.next_at
 
     def judge(self, run: Run, stop: threading.Event) -> bool:
@@ -84,50 +88,54 @@ class Examiner(Judge[Run]):
         Raises:
             EngineError: if every pair of games so far has a forfeit when the test is asked.
         """
-        net = run.player
         began = time.monotonic()
         standing = run.standing  # seconds and counts, from before the match
-        seconds = standing["seconds"]
-        name = self.opponent.name
         try:
-            result = play_in_parts(
-                self.env,
-                (run.match_evaluator(net, self.env), name),
-                games=-(-self.opponent.most_games // AT_ONCE) * AT_ONCE,  # -(-a // b) is a / b, rounded up
-                number=self.examinations,
-                decided=lambda so_far: self.verdict(so_far).state != "continue",
-                readouts=self.opponent.readouts,
-                search=SEARCH,
-                random_opening=self.random_opening,
-                device=run.device,
-                stop=stop,
-            )
+            result = self.play_match(run, stop)
         except MatchStopped:
             return False
-        valid = without_forfeits(result)
         decision = self.verdict(result)
-        row = {
-            **standing,
-            "judge": self.name,
-            "opponent": name,
-            "readouts": self.opponent.readouts,
-            **match_row(self.env, valid),
-            "forfeits": len(result.forfeits),
-            "sprt": decision.state,
-            "log_likelihood_ratio": decision.ratio,
-            "match_seconds": time.monotonic() - began,
-        }
+        row = {**standing, **self.row_of(result, decision), "match_seconds": time.monotonic() - began}
         run.add_match(row)
-        left_out = f"; not counted: {len(result.forfeits)} games that {name} lost by a fault" if result.forfeits else ""
-        self.latest_result = f": {valid}"
-        run.note(f"after {seconds / 60:.1f} minutes against {name}: {valid}{left_out}; {VERDICTS[decision.state]}")
+        name, forfeits, counted = self.opponent.name, len(result.forfeits), without_forfeits(result)
+        left_out = f"; not counted: {forfeits} games that {name} lost by a fault" if forfeits else ""
+        seconds = standing["seconds"]
+        run.note(f"after {seconds / 60:.1f} minutes against {name}: {counted}{left_out}; {VERDICTS[decision.state]}")
+        self.latest_result = f": {counted}"
         self.examinations += 1
-        self.examined = fingerprint(net.state_dict())
+        self.examined = fingerprint(run.player.state_dict())
         self.next_at = max(self.next_at, seconds) + 60 * self.opponent.every  # a late match delays all later ones
         self.ends_run = decision.state == "accept"
         if self.ends_run:
-            self.write_proof(row, valid)
+            self.write_proof(row, counted)
         return True
+
+    def play_match(self, run: Run, stop: threading.Event) -> MatchResult:
+        """Play the match of `examine` and return its result, with the forfeits; raise MatchStopped if `stop` is set."""
+        return play_in_parts(
+            self.env,
+            (run.match_evaluator(run.player, self.env), self.opponent.name),
+            games=-(-self.opponent.most_games // AT_ONCE) * AT_ONCE,  # -(-a // b) is a / b, rounded up
+            number=self.examinations,
+            decided=lambda so_far: self.verdict(so_far).state != "continue",
+            readouts=self.opponent.readouts,
+            search=SEARCH,
+            random_opening=self.random_opening,
+            device=run.device,
+            stop=stop,
+        )
+
+    def row_of(self, result: MatchResult, decision: Verdict) -> dict[str, Any]:
+        """Return the entries of a match's row of evaluations.jsonl that do not depend on the run's times and counts."""
+        return {
+            "judge": self.name,
+            "opponent": self.opponent.name,
+            "readouts": self.opponent.readouts,
+            **match_row(self.env, without_forfeits(result)),
+            "forfeits": len(result.forfeits),
+            "sprt": decision.state,
+            "log_likelihood_ratio": decision.ratio,
+        }
 
     def verdict(self, result: MatchResult) -> Verdict:
         """Return the sequential test's verdict on the games that count; raise EngineError if there are none."""

@@ -244,6 +244,20 @@ class WatchedEntry:
     whole: float = 0.0
     least: float = 0.0
 
+    def add_time(self, seconds: float, result: WatchResult | None) -> None:
+        """Add the seconds of a test to those spent, and estimate from them how long the next test takes.
+
+        The task's first test may have compiled kernels, which later tests do not, so it counts as at most SHORTEST.
+
+        Args:
+            result: the result of the test; None if the test was stopped or has failed, which tells no times.
+        """
+        usual_seconds = min(seconds, SHORTEST) if self.tested < 0 else seconds
+        self.spent += usual_seconds
+        if result is not None:
+            self.whole = usual_seconds / result.part  # the test was this part of a whole one
+            self.least = self.whole * result.least
+
 
 class Watcher(Judge[Run]):
     """The judge that tests a run's networks against `watched` and logs results and games to evaluations.jsonl.
@@ -285,9 +299,7 @@ class Watcher(Judge[Run]):
         The run has PARTS parts.  Of the tasks that have not yet tested a network in the present part, the one with the
         least time spent is next.  Its test is due once the time left suffices for a whole test.  Before its first test,
         and once LONGEST of the run has passed since its latest, the time of the smallest part of a test is enough.
-
-        At the run's end each task tests the last network, quick tests first.  The time left is divided equally among
-        the tasks that are left.  There may be none, even less than 0 seconds; a test then does its smallest part.
+        AT_THE_END of the time earned is kept for `last_test`, which chooses the task once the run is over.
 
         Args:
             progress: the run's progress, 0 .. 1; when a run is prolonged, its progress becomes less.
@@ -295,9 +307,7 @@ class Watcher(Judge[Run]):
             is_over: whether the run is over.
         """
         if is_over:
-            tasks = [task for task in self.tasks if task.network != iterations]
-            seconds_left = (self.earned - self.spent) / max(1, len(tasks))  # no division by 0
-            return (min(tasks, key=lambda task: task.whole), seconds_left) if tasks else None
+            return self.last_test(iterations)
         part = int(PARTS * progress)
         tasks = [task for task in self.tasks if int(PARTS * task.tested) != part]
         if not tasks:
@@ -309,10 +319,21 @@ class Watcher(Judge[Run]):
         seconds_left = (1 - AT_THE_END) * self.earned - self.spent
         return (task, seconds_left) if seconds_left >= max(SHORTEST, seconds_needed) else None
 
+    def last_test(self, iterations: int) -> tuple[WatchedEntry, float] | None:
+        """Return the next task and its seconds, as `next_test`, for the last network of a run that is over.
+
+        Each task tests this network, quick tests first.  The time left is divided equally among the tasks that are
+        left.  There may be none, even less than 0 seconds; a test then does its smallest part.
+        """
+        tasks = [task for task in self.tasks if task.network != iterations]
+        if not tasks:
+            return None
+        return min(tasks, key=lambda task: task.whole), (self.earned - self.spent) / len(tasks)
+
     def judge(self, run: Run, stop: threading.Event) -> bool:
-        """Run the tests that are due, with the run's clock stopped; return False if `stop` was set before the end."""
+        """Run the tests that are due, which is no training time; return False if `stop` was set before the end."""
         self.training_seconds = run.clock.seconds
-        # How far the run is before the tests: its clock goes on during them, and is put back at their end.
+        # Read before the block: the clock goes on in the block, and the block's end puts the clock back.
         standing, progress, is_over = run.standing, run.progress, run.is_over
         with run.clock.stopped(), EXAMINATION:
             while (upcoming := self.next_test(progress, run.counts.iterations, is_over=is_over)) is not None:
@@ -344,14 +365,9 @@ class Watcher(Judge[Run]):
             run.note(f"watching {task.watched.name} failed, after {self.training_seconds / 60:.1f} minutes: {error}")
         seconds_taken = self.clock() - began
         self.spent += seconds_taken
-        # A task's first test (`tested` is -1) may have compiled kernels, which no later one does again.  So it counts
-        # as at most SHORTEST.
-        usual_seconds = min(seconds_taken, SHORTEST) if task.tested < 0 else seconds_taken
-        task.spent += usual_seconds
+        task.add_time(seconds_taken, result)
         if result is None:  # `stop` was set, or an engine has failed, which does not end the watching
             return not stop.is_set()
-        task.whole = usual_seconds / result.part  # seconds of a whole test, of which this was a part
-        task.least = task.whole * result.least
         times = {"match_seconds": seconds_taken, "watch_seconds": self.spent}
         run.add_match({**standing, "judge": self.name, **result.row, **times})
         after = f"{standing['seconds'] / 60:.1f} minutes and {standing['games']:.0f} games"

@@ -68,19 +68,21 @@ def flat_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings in a config as plain data, by the keywords of `train`.
 
     In a config the settings of self-play, of learning and of the memory are dictionaries.  Here they are joined with
-    the run's settings.  Other parts stay dictionaries, also a memory that is not the usual window of games.
+    the run's settings, but the settings of a memory only if it is the usual window of games.  `memory` also stays as
+    an entry, which tells the kinds of memories apart, and so do other parts.
     """
-    in_parts = dict(config["settings"])
-    memory = in_parts.get("memory", {})  # a run on given games has none, and no settings of self-play
-    flat = {**in_parts.pop("learning"), **in_parts.pop("selfplay", {})}
-    return {**in_parts, **flat, **({} if KIND in memory else memory)}  # a memory of another kind has this entry
+    settings = dict(config["settings"])
+    memory = settings.get("memory", {})  # a run on given games has none, and no settings of self-play
+    is_window = KIND not in memory  # other memories have this entry
+    flat = {**settings.pop("learning"), **settings.pop("selfplay", {})}
+    return {**settings, **flat, **(memory if is_window else {})}
 
 
 def run_game(folder: Path) -> "GameEnv":
     """Return the game of the run in a folder.
 
     Raises:
-        ValueError: for a custom game that `--game` has not named; the message has its class.
+        ValueError: for a custom game, unless the option `--game` has added it to GAMES; the message has its class.
     """
     from alphago.env.games import GAMES  # imported late, since it loads numba
 
@@ -123,7 +125,9 @@ def repair_config(path: Path, config: dict[str, Any]) -> list[str]:
     try:
         parse_config(path / CONFIG)
     except ValueError as error:
-        damage = set_aside(path / CONFIG, str(error)) if os.path.lexists(path / CONFIG) else f"{path / CONFIG} {error}"
+        damage = f"{path / CONFIG} {error}"  # such as "… is gone"
+        if os.path.lexists(path / CONFIG):
+            damage = set_aside(path / CONFIG, str(error))  # the same, with the file's new name
         notes.append(f"{damage}; it was restored from its copy")
     write_config(path, config)
     return notes
@@ -168,11 +172,11 @@ def how_to_continue(folder: Path, more: str = "") -> str:
     """
     config = read_config(folder)
     given: Mapping[str, Any] | None = config.get("given")  # which only the config of a run on given games has
-    game = game_flag(config["game"], folder)
-    if config["network"]["custom"] or (given is not None and game):  # `alphago supervised` has no option --game
-        call = "train(env, model=net" if given is None else "train_supervised(env, games, net"
-        return f"in Python {call}, folder={str(folder)!r})"
-    command = f"train{game}" if given is None else f"supervised {typed_path(given['dataset'] or 'DATASET')}"
+    game_option = game_flag(config["game"], folder)  # "" for a game of the package
+    if config["network"]["custom"] or (given is not None and game_option):  # `alphago supervised` has no option --game
+        function, first = ("train", "env, model=net") if given is None else ("train_supervised", "env, games, net")
+        return f"in Python {function}({first}, folder={str(folder)!r})"
+    command = f"train{game_option}" if given is None else f"supervised {typed_path(given['dataset'] or 'DATASET')}"
     return f"alphago {command} --folder {typed_path(folder)} {more}".rstrip()
 
 

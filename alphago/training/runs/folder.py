@@ -276,25 +276,43 @@ class RunFolder(contextlib.ExitStack):
         state = self.newest_state()
         assert self.config is not None
         with explain_os_error(f"the run folder {self.path} cannot be written"):
-            latest = self.path / LATEST
-            for path in (self.path / COPY, latest):  # these two are written anew, so they must be files
-                if os.path.lexists(path) and not path.is_file():
-                    state.notes.append(set_aside(path, "is no file"))
-            if latest.exists():
-                try:
-                    read_weights(latest)
-                except ModelError as error:  # its text begins with the path, as does the sentence of `set_aside`
-                    state.notes.append(set_aside(latest, str(error).removeprefix(f"{latest} ")))
+            state.notes += self._set_aside_damaged()
             state.notes += repair_config(self.path, self.config)
-            self.shards.restore(state.data["shards"])
-            for path in (self.path / WEIGHTS).glob("games-*.safetensors"):
-                games = path.stem.split("-")[1]  # N of games-N.safetensors
-                if games.isdecimal() and int(games) > state.data["counts"]["games"]:
-                    path.unlink()
-            for name, length in state.data["logs"].items():
-                if note := truncate(self.path / name, length):  # the log was shorter already
-                    state.notes.append(note)
+            state.notes += self._remove_later(state.data)
         return state
+
+    def _set_aside_damaged(self) -> list[str]:
+        """Set aside a damaged network, and what is in its place or that of the config's copy but is no file.
+
+        `repair_config` does the same for the config itself.
+
+        Returns:
+            Sentences for a report.
+        """
+        notes = []
+        latest = self.path / LATEST
+        for path in (self.path / COPY, latest):
+            if os.path.lexists(path) and not path.is_file():
+                notes.append(set_aside(path, "is no file"))
+        if latest.exists():
+            try:
+                read_weights(latest)
+            except ModelError as error:  # its text begins with the path, as does the sentence of `set_aside`
+                notes.append(set_aside(latest, str(error).removeprefix(f"{latest} ")))
+        return notes
+
+    def _remove_later(self, data: Mapping[str, Any]) -> list[str]:
+        """Remove games, networks and lines of logs that are newer than a state, given by its `data`.
+
+        Returns:
+            A sentence for a report about each log that has lost lines which the state counts.
+        """
+        self.shards.restore(data["shards"])
+        for path in (self.path / WEIGHTS).glob("games-*.safetensors"):
+            games = path.stem.split("-")[1]  # N of games-N.safetensors
+            if games.isdecimal() and int(games) > data["counts"]["games"]:
+                path.unlink()
+        return [note for name, length in data["logs"].items() if (note := truncate(self.path / name, length))]
 
     def has_weights(self, net: NeuralNet) -> bool:
         """Return whether weights.safetensors is sound and holds the weights of `net`."""
@@ -342,6 +360,7 @@ def new_folder(name: str) -> Path:
     path = first_choice = Path("runs") / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
     number = 1
     while True:
+        # `explain_os_error` changes an error's text, not its class.
         with contextlib.suppress(FileExistsError), explain_os_error(f"the folder {path} cannot be made"):
             path.mkdir(parents=True)
             return path

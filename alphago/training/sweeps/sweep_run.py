@@ -55,20 +55,21 @@ class SweepRun(NamedTuple):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What the call's numbers depend on, as plain data: seed, settings, function, and code.
-
-        "code" has digests of the code of the function, and of functions and classes in the settings, by their names.
-        """
+        """What the call's numbers depend on beside the code, as plain data: seed, settings and function."""
         return {
             "seed": self.seed,
             "settings": {name: as_text(value) for name, value in self.settings.items()},
             "call": as_text(self.call),
-            "code": code_digests(self.call, self.settings),
         }
 
     @property
+    def code(self) -> dict[str, str]:
+        """Digests of the code of the function, and of functions and classes in the settings, by their names."""
+        return code_digests(self.call, self.settings)
+
+    @property
     def file(self) -> Path:
-        """The file, beside the call's folder, with the identity of the call that began, and its numbers at its end."""
+        """The file beside the call's folder: identity and code of the call that began, and its numbers at its end."""
         return self.folder.with_suffix(".json")
 
     def numbers(self) -> dict[str, float] | None:
@@ -80,32 +81,45 @@ class SweepRun(NamedTuple):
         """
         # Checked before the file is read: in between, another machine may begin the call, and it writes the file first.
         may_begin = self.may_begin
-        try:
-            saved = parse_json(read_file(self.file, MOST_BYTES))
-            # What is left in `saved` then is compared with `identity`; the code is compared name by name.
-            numbers, code = saved.pop("numbers"), dict(saved.pop("code"))
-            numbers = None if numbers is None else {str(name): float(value) for name, value in numbers.items()}
-        except FileNotFoundError:
+        saved = self._read()
+        if saved is None:
             if not may_begin:
-                raise ValueError(f"{self.folder} must be new, or the folder of a run of this sweep") from None
+                raise ValueError(f"{self.folder} must be new, or the folder of a run of this sweep")
             return None
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ValueError(f"{self.file} is damaged ({error}): remove it, and the call is made again") from error
-        expected = self.identity
-        code_now = expected.pop("code")
-        # The settings may differ if the call has written nothing yet, or only a run, whose settings `train` compares.
-        if saved != expected and (numbers is not None or not may_begin):
-            raise ValueError(f"{self.file} must be of {expected}, got {saved}: choose another name or folder")
-        if changed := [name for name in code_now if code.get(name) != code_now[name]]:
+        identity, code, numbers = saved
+        # A call without numbers that has written nothing yet, or only a run, whose settings `train` compares.
+        may_differ = numbers is None and may_begin
+        if identity != self.identity and not may_differ:
+            raise ValueError(f"{self.file} must be of {self.identity}, got {identity}: choose another name or folder")
+        if changed := [name for name, digest in self.code.items() if code.get(name) != digest]:
             raise ValueError(
                 f"{self.folder} must be of the same code, but {' and '.join(changed)} changed since: choose another "
                 f"name or folder, or remove it and {self.file.name}"
             )
         return numbers
 
+    def _read(self) -> tuple[dict[str, Any], dict[str, str], dict[str, float] | None] | None:
+        """Return the identity, the code and the numbers (None before the call's end) in the call's file.
+
+        Returns:
+            None if there is no file.
+
+        Raises:
+            ValueError: if the file is damaged.
+        """
+        try:
+            saved = parse_json(read_file(self.file, MOST_BYTES))
+            numbers, code = saved.pop("numbers"), dict(saved.pop("code"))
+            numbers = None if numbers is None else {str(name): float(value) for name, value in numbers.items()}
+            return saved, code, numbers  # what is left in `saved` is the identity
+        except FileNotFoundError:
+            return None
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise ValueError(f"{self.file} is damaged ({error}): remove it, and the call is made again") from error
+
     @property
     def may_begin(self) -> bool:
-        """Whether the call's folder holds a run, or nothing of a call, at most a lock."""
+        """Whether the call can begin or go on: whether its folder holds a run, or nothing of a call, at most a lock."""
         names = {path.name for path in self.folder.iterdir()} if self.folder.is_dir() else set()
         return names <= {LOCK} or holds_run(self.folder)
 
@@ -117,7 +131,7 @@ class SweepRun(NamedTuple):
         if self.numbers() is not None:
             return
         self.folder.parent.mkdir(parents=True, exist_ok=True)
-        self._write(None)
+        self._write(None)  # from now on, `numbers` refuses a call with other settings or code in this folder
         numbers = result_numbers(self.call(folder=self.folder, seed=self.seed, **self.settings), self.folder)
         # A run of `train` that Ctrl-C has stopped also returns, but is not over: it has no numbers yet.
         if not holds_run(self.folder) or run_summary(self.folder)["over"] != "no":
@@ -125,7 +139,8 @@ class SweepRun(NamedTuple):
 
     def _write(self, numbers: Mapping[str, float] | None) -> None:
         """Write the call's file; numbers: None at the beginning of the call."""
-        write_atomic(self.file, json.dumps({**self.identity, "numbers": numbers}, indent=2).encode())
+        saved = {**self.identity, "code": self.code, "numbers": numbers}
+        write_atomic(self.file, json.dumps(saved, indent=2).encode())
 
 
 def result_numbers(result: object, folder: Path) -> dict[str, float]:

@@ -70,7 +70,10 @@ class Recent:
         return values[-1] - values[0] if len(values) >= FEWEST_ROWS else None
 
     def selfplay_share(self) -> float | None:
-        """Return self-play's share of the time in the recent rows; None before training has begun."""
+        """Return self-play's share of the time in the recent rows; None if some of them are from before training.
+
+        Before training has begun, self-play has all the time, and training is not starved.
+        """
         if not self.rows or not number(self.rows[0], "steps"):
             return None
         return mean_over_time(self.rows, "selfplay_share")
@@ -145,7 +148,10 @@ class Recent:
         return None
 
     def lowest_entropy(self, policy: float, target: float, progress: float) -> Values:
-        """Return the lower of two entropies; `progress` is not used here, but the rule has a limit for it."""
+        """Return the lower of two entropies.
+
+        `progress` is not used here: Rule passes it, and compares it with the limit in diagnosis.toml.
+        """
         return {"lowest": min(policy, target)}
 
     def window_age(self, window: float, positions: float, growth: float) -> Values | None:
@@ -164,7 +170,7 @@ class Recent:
     def value_overfit(self, trained: float, fresh: float, games: float) -> Values | None:
         """Compare the value's error on new games (`fresh`) with that on training samples (`trained`).
 
-        `games` is not used here, but the rule has a limit for it.
+        `games` is not used here: Rule passes it, and compares it with the limit in diagnosis.toml.
 
         Returns:
             The difference and the ratio of the errors, and a clause `beside` for the rule's evidence.
@@ -178,24 +184,28 @@ class Recent:
     def dead_value(self, correlation: float, steps: float) -> Values | None:
         """Return the size of the correlation of values and results; None if the value is not trained.
 
-        `steps` is not used here, but the rule has a limit for it.
+        `steps` is not used here: Rule passes it, and compares it with the limit in diagnosis.toml.
         """
         is_trained = self.settings.get("losses", {}).get("value") != 0
-        return {"distance": abs(correlation)} if is_trained else None
+        return {"size": abs(correlation)} if is_trained else None
 
-    def without_gpu(self, worked: float, used: float, games: float) -> Values | None:
-        """Return the processor seconds that threads could have had, and the games they could have played in these.
+    def busy_processor(self, worked: float, used: float, games: float) -> Values | None:
+        """Return what the run would have had if other programs had not taken processor time from its threads.
 
-        With a GPU there is no fault, since threads wait for it.
+        With a GPU there is no fault, since threads wait for the GPU.
 
         Args:
             worked: processor time as a share of the threads' time.
             used: seconds of processor time.
             games: number of games.
+
+        Returns:
+            The seconds of processor time and the games of a run that has the processor alone.
         """
         if self.latest("gpu_busy") is not None:
             return None
-        return {"possible": used / max(worked, 1e-9), "alone": games / max(worked, 1e-9)}
+        share = max(worked, 1e-9)  # no division by 0
+        return {"seconds_alone": used / share, "games_alone": games / share}
 
     def untrained(self, steps: float, positions: float, seconds: float, progress: float) -> Values | None:
         """Check for a run that will end before it has the positions (`start_training_after`) from which it is trained.
@@ -278,7 +288,7 @@ class Rule:
         metrics: the values that are read: by a name for the other fields, a method of `Recent` and its argument.
         evidence: a format string of the values, which shows the fault.
         least, below: limits of values by name: a fault has all values at least as large, and smaller.
-        find: a method of `Recent` that gets the values and adds others, or finds that there is no fault.
+        method: the name of a method of `Recent` that gets the values and adds others, or finds that there is no fault.
         advice: what helps, by setting; it is told of settings whose values are not those of the nearest recipe.
         otherwise: what helps if there is no such advice.
         always: what helps in any case.
@@ -291,7 +301,7 @@ class Rule:
     evidence: str
     least: Mapping[str, float] = field(default_factory=dict)
     below: Mapping[str, float] = field(default_factory=dict)
-    find: str = ""
+    method: str = ""
     advice: Mapping[str, str] = field(default_factory=dict)
     otherwise: str = ""
     always: str = ""
@@ -302,13 +312,13 @@ class Rule:
         """Return the fault, or None if a run does not have it."""
         values: Values = {}
         for name, metric in self.metrics.items():
-            method, *arguments = metric.split()  # such as "mean value_loss", or "games"
-            values[name] = getattr(recent, method)(*arguments)
+            reader, *arguments = metric.split()  # such as "mean value_loss", or "games"
+            values[name] = getattr(recent, reader)(*arguments)
             if values[name] is None:
                 return None
-        if self.find:
-            more: Values | None = getattr(recent, self.find)(**values)
-            if more is None:
+        if self.method:
+            more: Values | None = getattr(recent, self.method)(**values)
+            if more is None:  # there is no fault
                 return None
             values |= more
         is_fault = all(values[name] >= limit for name, limit in self.least.items())

@@ -41,7 +41,7 @@ class LiveReport(Report, ExitStack):
         self.rows: list[Row] = []  # of metrics.jsonl
         self.matches: list[Row] = []  # rows of evaluations.jsonl
         self.notes: list[str] = []
-        self.game: tuple[GameEnv, GameRecord] | None = None  # the newest game, and the game on its board
+        self.newest_game: tuple[GameEnv, GameRecord] | None = None  # its rules and board, and its record
         self.of_games = ""  # such as " of 1,000" if the run has a limit of games
         self.progress: Callable[[], Progress] | None = None  # None before `start` and after `finish`
         self.must_end = threading.Event()  # tells the thread to end
@@ -67,7 +67,7 @@ class LiveReport(Report, ExitStack):
 
     def games(self, env: GameEnv, records: Sequence[GameRecord]) -> None:
         """Show the newest of the finished games from now on."""
-        self.game = env, records[-1]
+        self.newest_game = env, records[-1]
 
     def match(self, row: Row) -> None:
         self.matches.append(row)
@@ -104,8 +104,8 @@ class LiveReport(Report, ExitStack):
     def drawing(self) -> Drawing:
         """Return the picture of the curves, with the final position of the newest game as the last panel."""
         panels = self.panels()
-        if self.game is not None:
-            env, record = self.game
+        if self.newest_game is not None:
+            env, record = self.newest_game
             end = record.position(env).drawing(Look(coordinates=False))
             panels.append(CurvePanel(f"Newest game, {end_text(record)}", picture=end))
         return curves_picture(panels, COLUMNS, X, texts=self.texts())

@@ -212,7 +212,8 @@ def board_panels(history: History) -> Iterator[CurvePanel]:
                 end = start.after(played["moves"].split())
             except ValueError:  # a damaged game is left out
                 continue
-            is_over = end.is_over or len(end.moves) >= game.max_moves  # the variant for matches has no max_moves
+            # A match of the run's own game also ends at that game's max_moves, of which `end` does not know.
+            is_over = end.is_over or len(end.moves) >= game.max_moves
             drawings.append(small_drawing(end))
             captions.append(f"{i + 1}: {result_caption(end, played['outcome'], i, is_over)}")
         if drawings:
@@ -232,13 +233,12 @@ def mean_history(name: str, histories: Sequence[History], x: str) -> History:
     if len(histories) == 1:
         return histories[0]
     all_rows = [row for history in histories for row in history.evaluations]
-    opponents = dict.fromkeys((row["opponent"], opponent_name(row)) for row in all_rows)
     evaluations: list[Row] = []
-    for opponent, label in opponents:
+    for label in dict.fromkeys(map(opponent_name, all_rows)):
         runs = [[row for row in history.evaluations if opponent_name(row) == label] for history in histories]
         first = next(row for rows in runs for row in rows)  # the first row of the first run that has one
         # These entries identify the measurement, so they are not averaged.
-        same = {"opponent": opponent} | {key: first[key] for key in ("readouts", "judge") if key in first}
+        same = {key: first[key] for key in ("opponent", "readouts", "judge") if key in first}
         evaluations += [row | same for row in mean_rows(runs, x)]
     return History(Path(name), list(mean_rows([history.metrics for history in histories], x)), evaluations)
 
@@ -258,11 +258,11 @@ def mean_rows(runs: Sequence[Sequence[Row]], x: str) -> Iterator[dict[str, Any]]
     count = min(POINTS, *map(len, xs_of_runs))
     grid = np.linspace(first, last, count) if first < last else np.array([last])
     columns: dict[str, list[np.ndarray]] = {}  # for each key, the numbers of each run on the grid
-    for key in dict.fromkeys(key for row in runs[0] for key in row):  # each key once; others are not in all runs
+    for key in dict.fromkeys(key for row in runs[0] for key in row):  # a key that all runs have is in the first run
         curves = [sorted((row[axis], row[key]) for row in run if has_numbers(row, axis, key)) for run in runs]
         if all(curves):
-            # The transpose of a curve's pairs is its x values and its y values.
-            columns[key] = [np.interp(grid, *np.array(curve, np.float64).T) for curve in curves]
+            xs_and_values = [np.array(curve, np.float64).T for curve in curves]  # from pairs to two arrays
+            columns[key] = [np.interp(grid, xs, values) for xs, values in xs_and_values]
     for i, at in enumerate(grid):
         row: dict[str, Any] = {}
         for key, numbers_of_runs in columns.items():

@@ -84,11 +84,13 @@ class Version(NamedTuple):
 
     def to_bytes(self) -> bytes:
         """Return the version as bytes; raise ValueError for a network of modules that only this program has."""
-        # The network's own game is sent too: its rules may differ from the run's, and its random games calibrate int8.
+        # `net` has the network's own game, whose rules may differ from the run's: when a worker makes an evaluator for
+        # int8, it plays random games of the network's own game to calibrate the evaluator.
         net, weights = net_to_arrays(self.net)
-        # In place of the fields that JSON cannot hold; `compiled` and the weights travel as arrays.
+        arrays = {**weights, COMPILED: np.frombuffer(self.compiled, np.uint8)}
+        # In place of the fields that JSON cannot hold; "compiled" is in `arrays`.
         plain = {"env": plain_game(self.env), "settings": to_data(self.settings), "net": net, "compiled": None}
-        return pack(self._asdict() | plain, {**weights, COMPILED: np.frombuffer(self.compiled, np.uint8)})
+        return pack(self._asdict() | plain, arrays)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Version":
@@ -113,20 +115,19 @@ class GroupPlayer(RemoteWork):
 
     def __init__(self, version: Version, device: str = "cpu") -> None:
         self.env, self.settings, self.seed = version.env, version.settings, version.seed
-        # Returns the evaluator for the calling thread: on a GPU one of its own, on the CPU one that all threads share.
-        self.evaluator: Callable[[], Evaluator] = partial(own_evaluator, version.net, version.dtype, device)
+        self.evaluator: Callable[[], Evaluator]  # returns the evaluator for the calling thread
         if device == "cpu":
-            with own_thread():  # the thread is one of a worker
-                # As the run has compiled it; None if this machine cannot use that form.
-                from_run = compiled_evaluator(version.env, version.compiled)
-                shared = from_run or version.net.evaluator(version.dtype, exact=True, shared=False)
-                if version.digest is not None:
-                    check_network(version.env, shared, version.digest)
+            shared = shared_evaluator(version)
             self.evaluator = lambda: shared
+        else:
+            self.evaluator = partial(own_evaluator, version.net, version.dtype, device)
 
     @classmethod
     def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:
-        """Return the player of a Version's bytes; on the CPU if the version has a digest, whatever `device` is."""
+        """Return the player of a Version's bytes, on `device`, or on the CPU if games must be equal to the bit.
+
+        Games must be equal if the version has a digest.  A GPU's results depend on the machine and the batch size.
+        """
         version = Version.from_bytes(data)
         if version.digest is None:
             return cls(version, find_device(version.env, device))
@@ -155,6 +156,21 @@ class GroupPlayer(RemoteWork):
             return None
         work = {"moves": group.moves, "readouts": group.readouts_done, "seconds": group.stopwatch.take()}
         return GroupMessage(group.state(), group.records(), work)
+
+
+def shared_evaluator(version: Version) -> Evaluator:
+    """Return the evaluator of a version that all threads of a worker share on the CPU.
+
+    Raises:
+        WorkerRefused: if the version has a digest for the network's results, and this machine's results differ.
+    """
+    with own_thread():  # torch's settings as in GroupPlayer.do
+        # The evaluator as the run has compiled it; None if this machine cannot use that form.
+        from_run = compiled_evaluator(version.env, version.compiled)
+        evaluator = from_run or version.net.evaluator(version.dtype, exact=True, shared=False)
+        if version.digest is not None:
+            check_network(version.env, evaluator, version.digest)
+    return evaluator
 
 
 def own_evaluator(net: NeuralNet, dtype: str | None, device: str) -> Evaluator:

@@ -107,7 +107,7 @@ class RemoteSelfPlay(SelfPlay):
         self.work_name = ""  # name of the newest version's work
         # Moves of an iteration in each game, sys.maxsize for all.  0 after `restore` until the next iteration begins.
         self.plies = 0
-        self.in_flight: dict[int, int] = {}  # by the index of a group with a task that is not done: the task's version
+        self.in_flight: dict[int, int] = {}  # the version of each task that is not done, by its group's index
         self.has_arrived = threading.Event()  # set when an answer arrives; `advance` clears it
         self.answers = 0  # number of answers that no iteration has taken yet (see `take`)
         # True from `take` until the version that is learned from these answers is published, or the next iteration
@@ -142,11 +142,12 @@ class RemoteSelfPlay(SelfPlay):
             plies: moves to play in each game; None for all games to their ends.
         """
         with self.pool.lock:
-            super().begin(plies, *more, **named)
+            super().begin(plies, *more, **named)  # sets `left` of each group to the moves to play
             self.plies = sys.maxsize if plies is None else plies
-            self.is_learning = False
+            self.is_learning = False  # if no version was published, since there was nothing to learn
             for group in self.groups:
-                group.left = 0 if group.is_over else group.left  # a group without games gets no task
+                if group.is_over:
+                    group.left = 0  # a group without games gets no task
 
     def advance(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
         """Wait until workers have played the iteration's moves.
@@ -163,14 +164,13 @@ class RemoteSelfPlay(SelfPlay):
             with self.pool.lock:
                 for number in range(len(self.groups)):
                     self._submit(number)
-                has_all_answers = self.max_lag is not None and self.answers >= len(self.groups)
-                # Without a task in flight, a synchronous run has played the iteration's moves, an asynchronous run all
-                # games.
-                if has_all_answers or not self.in_flight:
+                if not self.in_flight:  # no moves are left: of the iteration, or if asynchronous, of all games
+                    return True
+                if self.max_lag is not None and self.answers >= len(self.groups):  # enough answers, if asynchronous
                     return True
             self.pool.check()
             wait_ends = (stop is not None and stop.is_set()) or (until is not None and time.monotonic() >= until)
-            if wait_ends or self.pool.sentences:
+            if wait_ends or self.pool.sentences:  # sentences: what `news` will return
                 return False
             self.has_arrived.wait(WAIT)
 
@@ -186,22 +186,24 @@ class RemoteSelfPlay(SelfPlay):
         # Asynchronous: a group that has played its moves gets those of the next iteration at once.
         if self.max_lag is not None and not group.left and not group.is_over:
             group.left = self.plies
-        # Too early: the run would learn from the answer more than `max_lag` versions later.
-        too_early = self.max_lag is not None and self._versions_until_learned(len(self.in_flight)) > self.max_lag
+        # The lag of the answer, if those of all tasks in flight arrive before.
+        lag = self._versions_until_learned(before=len(self.in_flight))
+        too_early = self.max_lag is not None and lag > self.max_lag
         if group.left and not too_early:
             self.in_flight[number] = self.published
             hand_back = partial(self._hand_back, number)
             self.pool.submit(self.work_name, group.task().to_bytes(), GroupMessage.from_bytes, hand_back)
 
     def _versions_until_learned(self, before: int = 0) -> int:
-        """Return how many versions will be published until the next answer is learned from.
+        """Return how many versions will be published before the run learns from an answer that is still to arrive.
 
         Args:
-            before: number of other answers that will arrive before it.
+            before: number of other answers that will arrive before this one.
         """
-        # Each iteration takes as many answers as there are groups, and then learns from them and publishes a version.
-        # While the run learns, an iteration's answers are taken and its version is still to come.
-        return int(self.is_learning) + (self.answers + before) // len(self.groups)
+        # Each iteration takes as many answers as there are groups, learns from them and publishes a version.
+        iterations_before = (self.answers + before) // len(self.groups)
+        # While the run learns, its iteration's answers are taken, and one more version is to come.
+        return iterations_before + int(self.is_learning)
 
     def _hand_back(self, number: int, played: GroupMessage) -> int:
         """Let a group go on from an answer, and return the answer's number of moves; see `Job.hand_back`.
@@ -221,10 +223,10 @@ class RemoteSelfPlay(SelfPlay):
             self.answers += 1
             self.seconds.update(played.work["seconds"])
             self.lags.append(lag)
-        # Only now: if `take_in` raises an error of `on_game`, the task stays in flight, so `advance` goes on to
-        # `pool.check`, which raises the error.
+        # After `take_in`, which may raise an error of `on_game`: the task then stays in flight, so that `advance` does
+        # not return before `pool.check` raises the error there.
         del self.in_flight[number]
-        if self.max_lag is not None:
+        if self.max_lag is not None:  # workers play on while the run learns and does not call `advance`
             self._submit(number)
         self.has_arrived.set()
         return int(played.work["moves"])
@@ -235,7 +237,7 @@ class RemoteSelfPlay(SelfPlay):
             # An iteration takes as many answers as there are groups; further answers count for the next one.  When the
             # games end, there may be fewer answers, since a group without games gets no task: hence not below 0.
             self.answers = max(0, self.answers - len(self.groups))
-            self.is_learning = True  # one more version comes before the next answers are learned from
+            self.is_learning = True  # until the version that is learned from these answers is published
             return super().take()
 
     def time_spent(self) -> dict[str, float]:
@@ -287,11 +289,12 @@ def source_by_workers(workers: str | int | None, max_lag: int | None = None) -> 
 
     def make_source(env: GameEnv, settings: SelfPlaySettings, *more: Any, **options: Any) -> RemoteSelfPlay:
         """Return the source of a stage's games, which workers play; the arguments are those of SelfPlay."""
-        has_many_groups = settings.groups >= MANY
-        lag = max_lag if max_lag is not None else int(has_many_groups)
-        # For RemoteSelfPlay, None means that the workers wait for each new network.
+        # By default, many groups do not wait for each other and for the learner, which would cost many games.
+        goes_on = max_lag is None and settings.groups >= MANY
+        lag = 1 if goes_on else max_lag
+        # For RemoteSelfPlay, None instead of 0 means that the workers wait for each new network.
         source = RemoteSelfPlay(env, settings, *more, make_transport=make_transport, max_lag=lag or None, **options)
-        if has_many_groups and max_lag is None:
+        if goes_on:
             source.pool.sentences.append(GOES_ON)
         return source
 
