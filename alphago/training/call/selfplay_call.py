@@ -14,14 +14,9 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.records.record import SEED_END, GameRecord
 from alphago.system.settings import keywords, make_settings
-from alphago.system.validation import check_int, checks_keywords, shown
+from alphago.system.validation import LARGEST, check_int, checks_keywords, shown
 from alphago.training.selfplay import SelfPlay
-from alphago.training.settings.selfplay_settings import (
-    NO_LIMIT,
-    SelfPlaySettings,
-    default_games_in_flight,
-    default_groups,
-)
+from alphago.training.settings.selfplay_settings import SelfPlaySettings, default_games_in_flight, default_groups
 from alphago.training.source import OnGame
 from alphago.training.workers.remote_selfplay import RemoteSelfPlay
 from alphago.workers.jobs import find_workers
@@ -65,15 +60,14 @@ def selfplay(
     """
     check_env(env)
     warm_up()
-    num_games = check_int("num_games", num_games, 1, NO_LIMIT)
+    num_games = check_int("num_games", num_games, 1, LARGEST)
     seed = secrets.randbits(SEED_BITS) if seed is None else check_int("seed", seed, 0, SEED_END - 1)
     chosen = make_settings(SelfPlaySettings, {"readouts": readouts, **settings})
     make_transport = find_workers(workers)
     with one_torch_thread():
-        player: Any
-        make_source: Callable[..., SelfPlay]
+        make_source: Callable[..., SelfPlay] = SelfPlay
         if make_transport is None:
-            player, make_source = as_evaluator(nn, env, device), SelfPlay
+            player: Any = as_evaluator(nn, env, device)
             player_device = getattr(player, "device", "cpu")  # a function has no device
         else:
             player, player_device = fitting_network(nn, env), "cpu"

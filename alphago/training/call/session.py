@@ -230,11 +230,10 @@ def note_few_steps(run: Run, option: str) -> None:
     steps = run.learner.steps
     if steps >= FEW_STEPS:
         return
-    told = f"this run is over ({run.clock.seconds / 60:.1f} minutes, games: {run.games}) " + (
-        f"after {steps} gradient steps: its network may still lose to random moves"
-        if steps
-        else "without a gradient step: its network is as it began"
-    )
+    outcome = f"after {steps} gradient steps: its network may still lose to random moves"
+    if steps == 0:
+        outcome = "without a gradient step: its network is as it began"
+    told = f"this run is over ({run.clock.seconds / 60:.1f} minutes, games: {run.games}) {outcome}"
     if steps or run.reporter.reports:
         run.note(f"{told}; a longer run learns more: {how_to_continue(run.folder.path, option)}")
     else:
@@ -258,12 +257,10 @@ def resumed_run_sentences(run: Run, start: Start) -> list[str]:
         for name, (was, now) in start.changes.items()
     ]
     if run.is_proved:
-        news.append(f"this run ended {where}, with its proof; a stronger opponent (until), or none, prolongs it")
-    elif run.is_over:
-        news.append(f"this run ended {where}; more games or minutes prolong it")
-    else:
-        news.append(f"this run goes on {where}")
-    return news
+        return [*news, f"this run ended {where}, with its proof; a stronger opponent (until), or none, prolongs it"]
+    if run.is_over:
+        return [*news, f"this run ended {where}; more games or minutes prolong it"]
+    return [*news, f"this run goes on {where}"]
 
 
 def change_entries(start: Start, games: int) -> list[dict[str, Any]]:

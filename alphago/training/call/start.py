@@ -225,12 +225,10 @@ def rebuilt_network(call: Call, config: Mapping[str, Any], folder: Path, of_reci
     network = config["network"]
     check_unchanged(folder, network, {**of_recipe, **call.sizes})
     with version_errors(folder, "a network"), seeded(0):  # any seed: the saved state has the weights
-        if network["custom"]:
-            slots = ", ".join(f"{slot}={name}" for slot, name in network["custom"].items())
-            raise ValueError(
-                f"the run in {folder} has a network with custom modules ({slots}): pass one like it as model=…"
-            )
-        return build_net(network, call.env)
+        if not network["custom"]:
+            return build_net(network, call.env)
+        slots = ", ".join(f"{slot}={name}" for slot, name in network["custom"].items())
+    raise ValueError(f"the run in {folder} has a network with custom modules ({slots}): pass one like it as model=…")
 
 
 def check_unchanged(folder: Path, saved: Mapping[str, Any], new: Mapping[str, Any]) -> None:

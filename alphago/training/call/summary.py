@@ -35,10 +35,8 @@ def run_summary(folder: Path) -> dict[str, Any]:
     network = folder / LATEST
     notes = read_description(network)["extra"] if network.exists() else {}
     # The latest network may have been saved after the newest row was written.
-    seconds = max(float(notes.get("seconds", 0)), number(newest, "seconds") or 0)
-    last = {**newest, "seconds": seconds}
+    last = {**newest, "seconds": max(float(notes.get("seconds", 0)), number(newest, "seconds") or 0)}
     over = why_over(settings, last, matches)
-    until = settings.get("until")
     faults = {f"diagnosis, {fault.what}": f"{fault.evidence}; {fault.remedy}" for fault in diagnose(rows, settings)}
     return {
         "game": game_text(config),
@@ -50,7 +48,7 @@ def run_summary(folder: Path) -> dict[str, Any]:
         "positions": int(number(last, "positions") or 0),
         "gradient steps": int(number(last, "steps") or 0),
         **({"readouts": settings["readouts"]} if "readouts" in settings else {}),
-        "opponent (until)": until["name"] if until else "none",
+        "opponent (until)": (settings.get("until") or {"name": "none"})["name"],
         "over": over or "no",
         "to go on": how_to_continue(folder, option_to_go_on(over, settings, number(last, "games") or 0)),
         **latest_losses(rows),
@@ -104,11 +102,8 @@ def network_facts(path: Path) -> dict[str, str]:
         _, description = read_weights(path)
         facts = {"network": f"for {description['env']}, {parts_text(description['net'])}"}
         notes = description["extra"]
-    if "taught_by" in notes:
-        facts["taught by"] = notes["taught_by"]
-    if "games" in notes:
-        facts["games that trained it"] = notes["games"]
-    return facts
+    from_notes = {"taught by": "taught_by", "games that trained it": "games"}
+    return facts | {name: notes[key] for name, key in from_notes.items() if key in notes}
 
 
 def parts_text(net: Mapping[str, Any]) -> str:

@@ -164,9 +164,7 @@ def new_settings(recipe: Recipe, given: Mapping[str, Any], device: str) -> RunSe
     """
     of_recipe = values_by_path(RunSettings, recipe.settings_on(device))
     chosen = {**of_recipe, **given}
-    no_limit: dict[str, Any] = {}  # settings that become None
-    if given.get("max_processor_minutes") is not None:
-        no_limit["max_minutes"] = None
+    no_limit = {} if given.get("max_processor_minutes") is None else {"max_minutes": None}
     if (chosen.get("max_minutes") or chosen.get("max_processor_minutes")) and "num_games" not in chosen:
         no_limit["num_games"] = None
     # In two steps, since the call may replace a part of the recipe, such as its search, by one with other settings.

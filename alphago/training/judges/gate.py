@@ -123,10 +123,9 @@ def play_candidate(run: Run, opponent: NeuralNet, gate: Gate, seed: int, stop: t
     began = time.monotonic()
     selfplay = run.settings.selfplay
     readouts = selfplay.readouts if gate.readouts is None else gate.readouts
-    # The match uses self-play's search, without noise.  If its settings are the usual ones, they were chosen for
-    # self-play: the match then gets the search's name, and chooses settings for a match.  Other settings stay.
-    is_usual = selfplay.search == selfplay.usual_search
-    search = SELF_PLAY_RULE if is_usual else selfplay.search
+    # Self-play's search, which adds no noise in a match.  The settings of the usual search were chosen for self-play:
+    # the match gets only the name of this search, SELF_PLAY_RULE, and chooses settings for a match.
+    search = SELF_PLAY_RULE if selfplay.search == selfplay.usual_search else selfplay.search
     result = play_in_parts(
         run.env,
         (run.match_evaluator(run.learner.net, run.env), run.match_evaluator(opponent, run.env)),

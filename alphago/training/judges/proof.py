@@ -65,8 +65,7 @@ class Examiner(Judge[Run]):
         if self.ends_run:
             return False
         if run.is_over:
-            has_played = self.examined == fingerprint(run.player.state_dict())
-            return not has_played
+            return self.examined != fingerprint(run.player.state_dict())  # another network than in the last match
         return run.env == self.env and run.clock.seconds >= self.next_at
 
     def judge(self, run: Run, stop: threading.Event) -> bool:

@@ -79,20 +79,18 @@ def renumber(games: Iterable[MatchGame], env: GameEnv | None) -> MatchResult:
     return MatchResult(tuple(replace(game, number=number) for number, game in enumerate(games)), env)
 
 
+Decided = Callable[[MatchResult], bool]  # gets the result of the games so far, and returns whether the match may end
+
+
 def play_in_parts(
-    env: GameEnv,
-    players: tuple[object, object],
-    games: int,
-    number: int,
-    decided: Callable[[MatchResult], bool],
-    **options: Any,
+    env: GameEnv, players: tuple[object, object], games: int, number: int, decided: Decided, **options: Any
 ) -> MatchResult:
     """Play a match, AT_ONCE games at a time, until all games are played or the games so far decide it.
 
     Args:
         games: number of games.
         number: number of the match in the run, from which the seeds of its games are made.
-        decided: gets the result of the games so far, and returns whether the match may end.
+        decided: called after each part; see Decided.
         players, options: as in `evaluate`, whose exceptions are raised.
     """
     result: MatchResult | None = None

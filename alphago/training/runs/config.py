@@ -125,9 +125,8 @@ def repair_config(path: Path, config: dict[str, Any]) -> list[str]:
     try:
         parse_config(path / CONFIG)
     except ValueError as error:
-        damage = f"{path / CONFIG} {error}"  # such as "… is gone"
-        if os.path.lexists(path / CONFIG):
-            damage = set_aside(path / CONFIG, str(error))  # the same, with the file's new name
+        is_gone = not os.path.lexists(path / CONFIG)
+        damage = f"{path / CONFIG} {error}" if is_gone else set_aside(path / CONFIG, str(error))
         notes.append(f"{damage}; it was restored from its copy")
     write_config(path, config)
     return notes

@@ -10,7 +10,7 @@ import os
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -256,15 +256,12 @@ class RunFolder(contextlib.ExitStack):
         Raises:
             ValueError: if no state is undamaged; the message says what to do.
         """
-        notes = []
+        notes: list[str] = []
         for path in reversed(self.states()):
             try:
-                state = state_from_bytes(read_file(path, MOST_BYTES))
+                return replace(state_from_bytes(read_file(path, MOST_BYTES)), notes=notes)
             except ValueError as error:
                 notes.append(set_aside(path, str(error)))
-            else:
-                state.notes = notes
-                return state
         why = "; ".join([*notes, f"{self.path / STATE} holds no state to go on from"])
         raise ValueError(f"{why}: {how_to_go_on(self.path)}")
 

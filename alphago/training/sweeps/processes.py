@@ -3,6 +3,7 @@
 import contextlib
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -33,16 +34,19 @@ def only_parent_is_interrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def comes_from_standard_input() -> bool:
-    """Return whether Python reads the program from standard input; no worker process, which imports it, can start."""
-    return getattr(sys.modules["__main__"], "__file__", None) == "<stdin>"
+def check_importable(value: object) -> None:
+    """Raise TypeError, AttributeError or PicklingError unless other processes can import the functions in a value.
 
-
-def has_importable_program() -> bool:
-    """Return whether other processes can import the program; they cannot import what was typed, as in a notebook."""
+    They cannot import what was typed, as in a notebook.
+    """
     main = sys.modules["__main__"]
+    file = getattr(main, "__file__", None)
+    if file == "<stdin>":
+        raise TypeError(NEEDS_FILE)
     # A module that `python -m` runs has a spec, a script has a file.
-    return main.__spec__ is not None or os.path.isfile(getattr(main, "__file__", None) or "")
+    is_importable = main.__spec__ is not None or os.path.isfile(file or "")
+    if b"__main__" in pickle.dumps(value) and not is_importable:
+        raise TypeError("this program is no file")
 
 
 def leave_if_imported_again() -> None:

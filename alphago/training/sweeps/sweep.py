@@ -81,11 +81,9 @@ class SweepResult:
         Raises:
             ValueError: if no run has metrics yet.
         """
-        folders = {
-            name: [run.folder for run in runs if (run.folder / METRICS).exists()] for name, runs in self.runs.items()
-        }
-        begun = {name: paths for name, paths in folders.items() if paths}  # the variants of which a run has metrics
-        return plot(begun, None if out is None else Path(out), x)
+        begun = {name: [run for run in runs if (run.folder / METRICS).exists()] for name, runs in self.runs.items()}
+        folders = {name: [run.folder for run in runs] for name, runs in begun.items() if runs}
+        return plot(folders, None if out is None else Path(out), x)
 
     def _repr_svg_(self) -> str:
         """Return the picture of `plot`, which notebooks show."""

@@ -19,11 +19,9 @@ from alphago.training.code_digest import as_text, code_digests
 from alphago.training.history import number, opponent_name, read_history
 from alphago.training.runs.config import holds_run
 from alphago.training.sweeps.processes import (
-    NEEDS_FILE,
     NEEDS_GUARD,
-    comes_from_standard_input,
+    check_importable,
     end_with_parent,
-    has_importable_program,
     leave_if_imported_again,
     only_parent_is_interrupted,
 )
@@ -63,11 +61,6 @@ class SweepRun(NamedTuple):
         }
 
     @property
-    def code(self) -> dict[str, str]:
-        """Digests of the code of the function, and of functions and classes in the settings, by their names."""
-        return code_digests(self.call, self.settings)
-
-    @property
     def file(self) -> Path:
         """The file beside the call's folder: identity and code of the call that began, and its numbers at its end."""
         return self.folder.with_suffix(".json")
@@ -79,32 +72,33 @@ class SweepRun(NamedTuple):
             ValueError: if the file is damaged, or is of another seed, function or setting, or of other code; or if
                 there is none, but the folder holds something else than a run.
         """
-        # Checked before the file is read: in between, another machine may begin the call, and it writes the file first.
-        may_begin = self.may_begin
-        saved = self._read()
-        if saved is None:
+        # The call may begin or go on if its folder has nothing of a call, at most a lock, or holds a run.  The folder
+        # is read before the file: in between, another machine may begin the call, which writes the file first.
+        names = {path.name for path in self.folder.iterdir()} if self.folder.is_dir() else set()
+        may_begin = names <= {LOCK} or holds_run(self.folder)
+        try:
+            identity, code, numbers = self._read()
+        except FileNotFoundError:
             if not may_begin:
-                raise ValueError(f"{self.folder} must be new, or the folder of a run of this sweep")
+                raise ValueError(f"{self.folder} must be new, or the folder of a run of this sweep") from None
             return None
-        identity, code, numbers = saved
         # A call without numbers that has written nothing yet, or only a run, whose settings `train` compares.
         may_differ = numbers is None and may_begin
         if identity != self.identity and not may_differ:
             raise ValueError(f"{self.file} must be of {self.identity}, got {identity}: choose another name or folder")
-        if changed := [name for name, digest in self.code.items() if code.get(name) != digest]:
+        code_now = code_digests(self.call, self.settings)
+        if changed := [name for name in code_now if code.get(name) != code_now[name]]:
             raise ValueError(
                 f"{self.folder} must be of the same code, but {' and '.join(changed)} changed since: choose another "
                 f"name or folder, or remove it and {self.file.name}"
             )
         return numbers
 
-    def _read(self) -> tuple[dict[str, Any], dict[str, str], dict[str, float] | None] | None:
-        """Return the identity, the code and the numbers (None before the call's end) in the call's file.
-
-        Returns:
-            None if there is no file.
+    def _read(self) -> tuple[dict[str, Any], dict[str, str], dict[str, float] | None]:
+        """Return the identity, the code's digests and the numbers (None before the call's end) in the call's file.
 
         Raises:
+            FileNotFoundError: if there is no file.
             ValueError: if the file is damaged.
         """
         try:
@@ -112,16 +106,8 @@ class SweepRun(NamedTuple):
             numbers, code = saved.pop("numbers"), dict(saved.pop("code"))
             numbers = None if numbers is None else {str(name): float(value) for name, value in numbers.items()}
             return saved, code, numbers  # what is left in `saved` is the identity
-        except FileNotFoundError:
-            return None
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"{self.file} is damaged ({error}): remove it, and the call is made again") from error
-
-    @property
-    def may_begin(self) -> bool:
-        """Whether the call can begin or go on: whether its folder holds a run, or nothing of a call, at most a lock."""
-        names = {path.name for path in self.folder.iterdir()} if self.folder.is_dir() else set()
-        return names <= {LOCK} or holds_run(self.folder)
 
     def make(self) -> None:
         """Make the call and save its numbers, unless its run was stopped before the end.
@@ -138,8 +124,11 @@ class SweepRun(NamedTuple):
             self._write(numbers)
 
     def _write(self, numbers: Mapping[str, float] | None) -> None:
-        """Write the call's file; numbers: None at the beginning of the call."""
-        saved = {**self.identity, "code": self.code, "numbers": numbers}
+        """Write the call's file; numbers: None at the beginning of the call.
+
+        "code" has digests of the code of the function, and of functions and classes in the settings, by their names.
+        """
+        saved = {**self.identity, "code": code_digests(self.call, self.settings), "numbers": numbers}
         write_atomic(self.file, json.dumps(saved, indent=2).encode())
 
 
@@ -174,12 +163,8 @@ def check_call(call: Callable[..., Any], runs: Sequence[SweepRun], *, alone: boo
     if alone:
         return
     try:
-        if comes_from_standard_input():
-            raise TypeError(NEEDS_FILE)
-        pickled = pickle.dumps((call, [run.settings for run in runs]))
-        if b"__main__" in pickled and not has_importable_program():
-            raise TypeError("this program is no file")
-    except (pickle.PicklingError, AttributeError, TypeError) as error:  # from `dumps`, or raised above
+        check_importable((call, [run.settings for run in runs]))
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise TypeError(
             f"call and settings must be such as other processes can import, functions of a module ({error}): "
             "processes=1 makes the calls in this process, one after the other"

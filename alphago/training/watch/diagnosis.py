@@ -340,14 +340,13 @@ class Rule:
 
 def nearest_recipe(settings: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the settings of the packaged recipe that agrees best with a run's; those it leaves out are DEFAULTS."""
-    recipes: list[Mapping[str, Any]] = [FEW_GAMES]
-    recipes += [recipe.settings_on(device) for recipe in (*RECIPES.values(), OTHER_GAMES) for device in ("cpu", "cuda")]
+    recipes = [recipe.settings_on(device) for recipe in (*RECIPES.values(), OTHER_GAMES) for device in ("cpu", "cuda")]
 
     def likeness(recipe: Mapping[str, Any]) -> float:
         """Return the share of a recipe's settings that the run has too."""
         return sum(settings.get(name) == value for name, value in recipe.items()) / len(recipe)
 
-    nearest = max(recipes, key=likeness)
+    nearest = max([FEW_GAMES, *recipes], key=likeness)
     return {**DEFAULTS, **nearest}
 
 

@@ -232,9 +232,8 @@ def mean_history(name: str, histories: Sequence[History], x: str) -> History:
     """
     if len(histories) == 1:
         return histories[0]
-    all_rows = [row for history in histories for row in history.evaluations]
     evaluations: list[Row] = []
-    for label in dict.fromkeys(map(opponent_name, all_rows)):
+    for label in dict.fromkeys(opponent_name(row) for history in histories for row in history.evaluations):
         runs = [[row for row in history.evaluations if opponent_name(row) == label] for history in histories]
         first = next(row for rows in runs for row in rows)  # the first row of the first run that has one
         # These entries identify the measurement, so they are not averaged.
@@ -333,8 +332,7 @@ def group_folders(runs: Runs) -> dict[str, list[str | Path]]:
         raise ValueError("runs must be the folder of one run or more, got none")
     if isinstance(runs, Mapping):
         return groups
-    folders = groups[""]
-    return {name: [folder] for name, folder in zip(legend_names(folders), folders, strict=True)}
+    return {name: [folder] for name, folder in zip(legend_names(groups[""]), groups[""], strict=True)}
 
 
 def legend_names(folders: Sequence[str | Path]) -> list[str]:

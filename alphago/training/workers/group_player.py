@@ -115,12 +115,17 @@ class GroupPlayer(RemoteWork):
 
     def __init__(self, version: Version, device: str = "cpu") -> None:
         self.env, self.settings, self.seed = version.env, version.settings, version.seed
-        self.evaluator: Callable[[], Evaluator]  # returns the evaluator for the calling thread
+        # `self.evaluator` returns the evaluator for the calling thread.
         if device == "cpu":
-            shared = shared_evaluator(version)
-            self.evaluator = lambda: shared
+            with own_thread():  # torch's settings as in `do`
+                # The evaluator as the run has compiled it; None if this machine cannot use that form.
+                from_run = compiled_evaluator(version.env, version.compiled)
+                shared = from_run or version.net.evaluator(version.dtype, exact=True, shared=False)
+                if version.digest is not None:
+                    check_network(version.env, shared, version.digest)
+            self.evaluator: Callable[[], Evaluator] = lambda: shared  # by all threads
         else:
-            self.evaluator = partial(own_evaluator, version.net, version.dtype, device)
+            self.evaluator = partial(own_evaluator, version.net, version.dtype, device)  # one for each thread
 
     @classmethod
     def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:
@@ -156,21 +161,6 @@ class GroupPlayer(RemoteWork):
             return None
         work = {"moves": group.moves, "readouts": group.readouts_done, "seconds": group.stopwatch.take()}
         return GroupMessage(group.state(), group.records(), work)
-
-
-def shared_evaluator(version: Version) -> Evaluator:
-    """Return the evaluator of a version that all threads of a worker share on the CPU.
-
-    Raises:
-        WorkerRefused: if the version has a digest for the network's results, and this machine's results differ.
-    """
-    with own_thread():  # torch's settings as in GroupPlayer.do
-        # The evaluator as the run has compiled it; None if this machine cannot use that form.
-        from_run = compiled_evaluator(version.env, version.compiled)
-        evaluator = from_run or version.net.evaluator(version.dtype, exact=True, shared=False)
-        if version.digest is not None:
-            check_network(version.env, evaluator, version.digest)
-    return evaluator
 
 
 def own_evaluator(net: NeuralNet, dtype: str | None, device: str) -> Evaluator:

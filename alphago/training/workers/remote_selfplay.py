@@ -146,8 +146,7 @@ class RemoteSelfPlay(SelfPlay):
             self.plies = sys.maxsize if plies is None else plies
             self.is_learning = False  # if no version was published, since there was nothing to learn
             for group in self.groups:
-                if group.is_over:
-                    group.left = 0  # a group without games gets no task
+                group.left = 0 if group.is_over else group.left  # a group without games gets no task
 
     def advance(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
         """Wait until workers have played the iteration's moves.
@@ -164,9 +163,10 @@ class RemoteSelfPlay(SelfPlay):
             with self.pool.lock:
                 for number in range(len(self.groups)):
                     self._submit(number)
-                if not self.in_flight:  # no moves are left: of the iteration, or if asynchronous, of all games
-                    return True
-                if self.max_lag is not None and self.answers >= len(self.groups):  # enough answers, if asynchronous
+                # Asynchronous: an iteration takes as many answers as there are groups.
+                has_all_answers = self.max_lag is not None and self.answers >= len(self.groups)
+                # Without a task in flight no moves are left: of the iteration, or if asynchronous, of all games.
+                if has_all_answers or not self.in_flight:
                     return True
             self.pool.check()
             wait_ends = (stop is not None and stop.is_set()) or (until is not None and time.monotonic() >= until)
