@@ -217,10 +217,13 @@ def check_game(env: GameEnv, config: Mapping[str, Any], folder: Path) -> None:
 
 
 def rebuilt_network(call: Call, config: Mapping[str, Any], folder: Path, of_recipe: Mapping[str, Any]) -> NeuralNet:
-    """Return a new network like the one of the saved run; raise ValueError if recipe or call ask for another one.
+    """Return a new network like the one of the saved run.
 
     Args:
         config, folder, of_recipe: as in `saved_run`.
+
+    Raises:
+        ValueError: if the recipe or the call's sizes ask for another network, or if the network has custom modules.
     """
     network = config["network"]
     check_unchanged(folder, network, {**of_recipe, **call.sizes})

@@ -128,7 +128,7 @@ def new_run(call: Call, given: Mapping[str, Any], preset: str | None) -> Start:
     recipe = recipe_of_call(env, given, preset)
     settings = new_settings(recipe, given, device).completed(device)
     # A short run on a CPU without AMX gets a narrow network.  With AMX a wide network costs less, so even a short run
-    # gets one, which was not measured.
+    # gets a wide one; this was not measured.
     suits_narrow = is_short(settings) and not cpu_has("amx_tile")
     model, notes = new_network(call, recipe.network_on(device, short=suits_narrow), settings.seed)
     if device == "cpu":  # chosen now, so that a resumed run keeps the dtypes on any machine

@@ -124,7 +124,8 @@ def play_candidate(run: Run, opponent: NeuralNet, gate: Gate, seed: int, stop: t
     selfplay = run.settings.selfplay
     readouts = selfplay.readouts if gate.readouts is None else gate.readouts
     # Self-play's search, which adds no noise in a match.  The settings of the usual search were chosen for self-play:
-    # the match gets only the name of this search, SELF_PLAY_RULE, and chooses settings for a match.
+    # the match gets only the name of this search, SELF_PLAY_RULE, and chooses settings for a match.  Any other search
+    # keeps its settings.
     search = SELF_PLAY_RULE if selfplay.search == selfplay.usual_search else selfplay.search
     result = play_in_parts(
         run.env,

@@ -250,7 +250,7 @@ class WatchedEntry:
         The task's first test may have compiled kernels, which later tests do not, so it counts as at most SHORTEST.
 
         Args:
-            result: the result of the test; None if the test was stopped or has failed, which tells no times.
+            result: the result of the test; None if the test was stopped or has failed: then nothing is estimated.
         """
         usual_seconds = min(seconds, SHORTEST) if self.tested < 0 else seconds
         self.spent += usual_seconds
@@ -331,9 +331,9 @@ class Watcher(Judge[Run]):
         return min(tasks, key=lambda task: task.whole), (self.earned - self.spent) / len(tasks)
 
     def judge(self, run: Run, stop: threading.Event) -> bool:
-        """Run the tests that are due, which is no training time; return False if `stop` was set before the end."""
+        """Run the tests that are due, outside the training time; return False if `stop` was set before the end."""
         self.training_seconds = run.clock.seconds
-        # Read before the block: the clock goes on in the block, and the block's end puts the clock back.
+        # Read before the `with` block: the clock goes on in the block, and the block's end puts the clock back.
         standing, progress, is_over = run.standing, run.progress, run.is_over
         with run.clock.stopped(), EXAMINATION:
             while (upcoming := self.next_test(progress, run.counts.iterations, is_over=is_over)) is not None:

@@ -68,8 +68,8 @@ def flat_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings in a config as plain data, by the keywords of `train`.
 
     In a config the settings of self-play, of learning and of the memory are dictionaries.  Here they are joined with
-    the run's settings, but the settings of a memory only if it is the usual window of games.  `memory` also stays as
-    an entry, which tells the kinds of memories apart, and so do other parts.
+    the run's settings, but those of the memory only if the memory is the usual window of games.  Other parts stay
+    dictionaries.  So does the memory, beside its joined settings: its entry tells the kind of memory.
     """
     settings = dict(config["settings"])
     memory = settings.get("memory", {})  # a run on given games has none, and no settings of self-play
@@ -97,7 +97,7 @@ def run_game(folder: Path) -> "GameEnv":
 
 
 def game_from_config(config: Mapping[str, Any]) -> "GameEnv":
-    """Return the game of a run with this config; raise LookupError for a custom game that `--game` has not named."""
+    """Return the game of a run with this config; raise LookupError for a game that is not in GAMES."""
     from alphago.env.games import GAMES  # imported late, as above
 
     return GAMES[config["game"]](**config["env"])

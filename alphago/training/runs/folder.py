@@ -279,9 +279,10 @@ class RunFolder(contextlib.ExitStack):
         return state
 
     def _set_aside_damaged(self) -> list[str]:
-        """Set aside a damaged network, and what is in its place or that of the config's copy but is no file.
+        """Set aside a damaged file of the network.
 
-        `repair_config` does the same for the config itself.
+        Also set aside what is no file, such as a folder, at the path of the network or of the config's copy: both are
+        written anew.  `repair_config` does the same for the config itself.
 
         Returns:
             Sentences for a report.

@@ -150,7 +150,7 @@ class Recent:
     def lowest_entropy(self, policy: float, target: float, progress: float) -> Values:
         """Return the lower of two entropies.
 
-        `progress` is not used here: Rule passes it, and compares it with the limit in diagnosis.toml.
+        `progress` is not used here: Rule passes all values, and compares this one with its limit in diagnosis.toml.
         """
         return {"lowest": min(policy, target)}
 
@@ -170,7 +170,7 @@ class Recent:
     def value_overfit(self, trained: float, fresh: float, games: float) -> Values | None:
         """Compare the value's error on new games (`fresh`) with that on training samples (`trained`).
 
-        `games` is not used here: Rule passes it, and compares it with the limit in diagnosis.toml.
+        `games` is not used here: Rule passes all values, and compares this one with its limit in diagnosis.toml.
 
         Returns:
             The difference and the ratio of the errors, and a clause `beside` for the rule's evidence.
@@ -184,7 +184,7 @@ class Recent:
     def dead_value(self, correlation: float, steps: float) -> Values | None:
         """Return the size of the correlation of values and results; None if the value is not trained.
 
-        `steps` is not used here: Rule passes it, and compares it with the limit in diagnosis.toml.
+        `steps` is not used here: Rule passes all values, and compares this one with its limit in diagnosis.toml.
         """
         is_trained = self.settings.get("losses", {}).get("value") != 0
         return {"size": abs(correlation)} if is_trained else None

@@ -123,7 +123,7 @@ class GroupPlayer(RemoteWork):
                 shared = from_run or version.net.evaluator(version.dtype, exact=True, shared=False)
                 if version.digest is not None:
                     check_network(version.env, shared, version.digest)
-            self.evaluator: Callable[[], Evaluator] = lambda: shared  # by all threads
+            self.evaluator: Callable[[], Evaluator] = lambda: shared  # one for all threads
         else:
             self.evaluator = partial(own_evaluator, version.net, version.dtype, device)  # one for each thread
 
