@@ -312,14 +312,15 @@ def spoil(path: Path, how: str) -> None:
     """Make a file "cut" off, "empty" or "gone", change a bit of it ("flipped"), or put in its place a "pipe", a "link"
     to itself, or a file that claims to be "huge".
     """
-    data = bytearray(path.read_bytes() if path.exists() else b"") or bytearray(1)
-    data[len(data) // 2] ^= 1
+    data = (path.read_bytes() if path.exists() else b"") or bytes(1)
+    flipped = bytearray(data)
+    flipped[len(data) // 2] ^= 1
     path.unlink(missing_ok=True)
     if how == "pipe":
         os.mkfifo(path)
     elif how == "link":
         path.symlink_to(path)
     elif how != "gone":
-        path.write_bytes({"cut": bytes(data[:-20]), "flipped": bytes(data)}.get(how, b""))
+        path.write_bytes({"cut": data[:-20], "flipped": bytes(flipped)}.get(how, b""))
     if how == "huge":
         os.truncate(path, 20 * 10**9)
