@@ -198,7 +198,7 @@ class Tournament:
 
     def games(self, match: Match) -> dict[int, MatchGame]:
         """Return the games of a match that were played, by number; match: the indices of the two players."""
-        saved = self.folder.games.get(match, {})
+        saved = self.folder.games.get(match, {})  # more than are wanted, if an earlier call wanted more
         return {number: game for number, game in saved.items() if number < self.settings.games}
 
     def result(self, match: Match) -> MatchResult:

@@ -79,20 +79,21 @@ def given_settings(options: argparse.Namespace, root: type) -> dict[str, Any]:
 
 
 def to_setting(address: Address) -> Setting:
-    """Convert a setting to a Setting of the command line.
+    """Return the flag's Setting for the setting with an address.
 
-    The result has neither types nor choices if the setting's values cannot be written on a command line.
+    It has neither types nor choices, and gets no flag, if a part has a single choice, or if the setting's values cannot
+    be written on a command line.
     """
     field, part = address.field, address.part
     if part is not None and not part.optional:
-        # A value is a name of `choices`: of an object, or of a class.  A part with a single choice needs no flag.
         choices = part.choices if len(part.choices) > 1 else {}
-        default_or_class = address.default, type(address.default)
-        default_name = next((name for name, choice in choices.items() if choice in default_or_class), None)
+        # By name, a choice is a class, or an object of certain settings: the default's class, or the default itself.
+        default_choices = type(address.default), address.default
+        default_name = next((name for name, choice in choices.items() if choice in default_choices), None)
         return Setting(address.keyword, (), default_name, field.metadata["help"], choices=tuple(choices))
     hint = get_type_hints(address.owner)[field.name]
     setting = typed_setting(address.keyword, hint, address.default, field.metadata["help"])
-    # The word none sets a setting back to a default of None, and takes an optional part off.
+    # The word none sets a setting back to a default of None, and takes a part off, which is optional here.
     if field.default is None or part is not None:
         setting = replace(setting, types=(*setting.types, NoneType))
     if address.kinds:  # a setting of some kinds of parts only: the help names the kinds

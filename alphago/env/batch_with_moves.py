@@ -50,7 +50,7 @@ class BatchWithMoves(GameBatch):
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: GameBatch | None = None) -> None:
         super().copy(sources, targets, of)  # type: ignore[safe-super]
         batch = self if of is None else of
-        # Of other kinds of batches, only a Position's has a known line, that of its only slot; else `line` is None.
+        # Another kind of batch has one `line` for all slots: None, not known, except for a Position, which has one slot.
         lines = batch.lines if isinstance(batch, BatchWithMoves) else [batch.line] * batch.count
         copied = [lines[source] for source in sources.tolist()]
         for target, line in zip(targets.tolist(), copied, strict=True):

@@ -155,6 +155,7 @@ class GoEnv(StonesEnv):
 
     @cached_property
     def board_view(self) -> BoardView:
+        # What the page says before a pass.  After a fixed number of turns all stones count as they stand.
         hint = DEAD_STONES if self.turns is None else STONES_COUNT
         return replace(super().board_view, stars=tuple(go_rules.star_points(self.N)), mark=KO_MARK, pass_hint=hint)
 

@@ -272,8 +272,9 @@ class Analysis:
             lines: the most moves in the table.
             plies: the most plies of each expected line.
         """
-        mover, value = PLAYER_NAMES[int(self.to_play[i])], self.root_readings[0][i]
-        head = f"{mover} to play, {self.root_visits[i]} visits, value {value:+.3f} for {mover}"
+        mover = PLAYER_NAMES[int(self.to_play[i])]
+        values, _ = self.root_readings  # those of the best actions, not the means of all simulations
+        head = f"{mover} to play, {self.root_visits[i]} visits, value {values[i]:+.3f} for {mover}"
         rows = [
             f"  {self.env.to_text(move.action):>5} {move.visits:6d} visits  value {move.q:+.3f}"
             f"  prior {move.prior:.3f}  {' '.join(map(self.env.to_text, move.line[:plies]))}"

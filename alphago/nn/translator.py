@@ -33,8 +33,9 @@ class Translator(fx.Interpreter):
 
     def __init__(self, module: fx.GraphModule, graph: NetworkGraph, slot: str) -> None:
         super().__init__(module, garbage_collect_values=False)
-        self.extra_traceback = False
-        self.operations, self.slot = graph, slot
+        self.extra_traceback = False  # of the interpreter: an error's message stays as it was raised
+        self.operations = graph  # fx.Interpreter has a `graph` of its own, the traced one
+        self.slot = slot
 
     def call_module(self, target: object, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         """Translate the layer named `target`, by the entry for its class in MODULES."""

@@ -9,7 +9,7 @@ from typing import BinaryIO
 import numpy as np
 
 # NumPy reads the header of an array with Python's parser, which before Python 3.11.8 may fail if two threads use it.
-READING = threading.Lock()
+READING_LOCK = threading.Lock()
 # A file is refused if its arrays take more than MOST_BYTES and more than MOST_TIMES the file's bytes.  Arrays of games
 # of 19x19 take 10 to 50 times the file's bytes, of games without searches 250 times; zeros take 1000 times.
 MOST_BYTES, MOST_TIMES = 2**28, 256
@@ -31,11 +31,11 @@ def read_npz(data: bytes | memoryview) -> dict[str, np.ndarray]:
 
     Raises:
         ValueError: before anything is inflated, for arrays that are too large for the file (MOST_TIMES).  For damaged
-            data NumPy's errors are raised.
+            data the errors of zipfile and NumPy are raised.
     """
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         size = sum(entry.file_size for entry in archive.infolist())
     if size > (most := max(MOST_BYTES, MOST_TIMES * len(data))):
         raise ValueError(f"its arrays would take {size:,} bytes, and a file of {len(data):,} may have {most:,}")
-    with READING, np.load(io.BytesIO(data), allow_pickle=False) as file:
+    with READING_LOCK, np.load(io.BytesIO(data), allow_pickle=False) as file:
         return dict(file)

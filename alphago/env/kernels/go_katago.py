@@ -91,11 +91,11 @@ def write_last_moves(row, count, points, out):
 
 @part
 def lay_board(row, age, board):
-    """Place the stones of an earlier board of the game on an empty board.
+    """Place the stones of the present board, or of an earlier board of the game, on an empty board.
 
     Args:
         row: the position, with its earlier boards.
-        age: how many moves ago the board was there, 0 for the newest.
+        age: how many moves ago the board was there, 0 for the present board.
         board: the row of an empty board, changed in place.
     """
     size = load(row, layout.SIZE)

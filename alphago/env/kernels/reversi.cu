@@ -26,32 +26,32 @@ BOTH bool allowed(const int* row, int point, int mover) {
 // stones that the line may cross. shift: distance in bits of neighbours along the line, in both directions.
 BOTH Bits line_ends(Bits own, Bits crossed, int shift) {
     Bits up = crossed & (own << shift), down = crossed & (own >> shift);
-    for (int i = 0; i < MOST_BITS - 3; i++) {
+    for (int i = 0; i < ROW_BITS - 3; i++) {
         up |= crossed & (up << shift);
         down |= crossed & (down >> shift);
     }
     return (up << shift) | (down >> shift);
 }
 
-// The points on which a stone of `mover` would enclose enemy stones, as bits: bit MOST_BITS * row + column. Only for
-// boards of up to MOST_BITS points along a side.
+// The points on which a stone of `mover` would enclose enemy stones, as bits: bit ROW_BITS * row + column. Only for
+// boards of up to ROW_BITS points along a side.
 BOTH Bits legal_points(const int* row, int mover) {
     Bits own = 0, enemy = 0, empty = 0;
     for (int point = 0; point < points(row); point++) {
         int owner = row[HEADER + point] * mover;
-        Bits bit = (Bits)1 << (MOST_BITS * (point / row[WIDTH]) + point % row[WIDTH]);
+        Bits bit = (Bits)1 << (ROW_BITS * (point / row[WIDTH]) + point % row[WIDTH]);
         own |= owner == 1 ? bit : 0;
         enemy |= owner == -1 ? bit : 0;
         empty |= owner == 0 ? bit : 0;
     }
     // inner: lines along a row or a diagonal cross no stone in the first or last column.
-    Bits inner = enemy & (Bits)INNER, ends = line_ends(own, inner, 1) | line_ends(own, enemy, MOST_BITS);
-    ends |= line_ends(own, inner, MOST_BITS - 1) | line_ends(own, inner, MOST_BITS + 1);
+    Bits inner = enemy & (Bits)INNER, ends = line_ends(own, inner, 1) | line_ends(own, enemy, ROW_BITS);
+    ends |= line_ends(own, inner, ROW_BITS - 1) | line_ends(own, inner, ROW_BITS + 1);
     return ends & empty;
 }
 
 BOTH bool can_move(const int* row, int mover) {
-    if (row[WIDTH] <= MOST_BITS) return legal_points(row, mover) != 0;
+    if (row[WIDTH] <= ROW_BITS) return legal_points(row, mover) != 0;
     for (int point = 0; point < points(row); point++)
         if (allowed(row, point, mover)) return true;
     return false;
@@ -93,15 +93,15 @@ BOTH void write_point(const int* row, int point, Planes<T> planes) {
     planes.set(3, point, allowed(row, point, -row[TO_PLAY]));
 }
 
-// The legal point with so many legal points before it, on a board of up to MOST_BITS points along a side.
+// The legal point with so many legal points before it, on a board of up to ROW_BITS points along a side.
 __device__ inline int nth_point(Bits legal, int before, int size) {
     for (; before > 0; before--) legal &= legal - 1;
     int bit = lowest_bit(legal);
-    return bit / MOST_BITS * size + bit % MOST_BITS;
+    return bit / ROW_BITS * size + bit % ROW_BITS;
 }
 
 __device__ inline int random_action(const int* row, Long* state, bool) {
-    if (row[WIDTH] > MOST_BITS) return random_legal(row, points(row) + 1, state);
+    if (row[WIDTH] > ROW_BITS) return random_legal(row, points(row) + 1, state);
     Bits legal = legal_points(row, row[TO_PLAY]);
     int before = (int)((next_random(state) * count_bits(legal)) >> 32);
     return legal == 0 ? points(row) : nth_point(legal, before, row[WIDTH]);

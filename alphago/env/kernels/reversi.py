@@ -8,31 +8,31 @@ from alphago.env.kernels import rows as layout
 from alphago.env.kernels.rows import clear, end_turn, loops_over, points, stone_planes
 from alphago.system.kernels.jit import kernel, load, part, store, wrap
 
-MOST_BITS = 8  # of a word for each board row; the largest board size with stones that fit into a word
+ROW_BITS = 8  # bits of a word for each board row: boards of up to 8 x 8 points fit into a word
 INNER = 0x7E7E7E7E7E7E7E7E  # all columns but the first and the last, so that shifts do not wrap around the edge
 
 
 @part
 def stones_of(row, colour):
-    """Return the points of one colour as bits; 0, which means nothing, on boards larger than 8 x 8 (MOST_BITS)."""
+    """Return the points of one colour as bits; 0, which means nothing, on boards larger than 8 x 8 (ROW_BITS)."""
     size = load(row, layout.WIDTH)
     bits = 0
-    if size > MOST_BITS:
+    if size > ROW_BITS:
         return bits
     for r in range(size):
         for c in range(size):
             if load(row, layout.HEADER + r * size + c) == colour:
-                bits |= wrap(1 << (MOST_BITS * r + c))
+                bits |= wrap(1 << (ROW_BITS * r + c))
     return bits
 
 
 @part
 def board_bits(size):
-    """Return the points of the board as bits, with MOST_BITS bits for a board row."""
+    """Return the points of the board as bits, with ROW_BITS bits for a board row."""
     line = (1 << size) - 1
     bits = 0
     for r in range(size):
-        bits |= wrap(line << (MOST_BITS * r))
+        bits |= wrap(line << (ROW_BITS * r))
     return bits
 
 
@@ -47,10 +47,10 @@ def line_ends(own, crossed, shift):
     """
     low = (1 << (64 - shift)) - 1  # clears the ones that signed shifts to the right bring in
     # The enemy stones of such lines in the direction of higher bits and of lower bits: first the stone next to an own
-    # one, then a stone more in each round. A line of the board has at most MOST_BITS - 2 stones between two others.
+    # one, then a stone more in each round. A line of the board has at most ROW_BITS - 2 stones between two others.
     up = crossed & wrap(own << shift)
     down = crossed & (own >> shift) & low
-    for _ in range(MOST_BITS - 3):
+    for _ in range(ROW_BITS - 3):
         up |= crossed & wrap(up << shift)
         down |= crossed & (down >> shift) & low
     return wrap(up << shift) | ((down >> shift) & low)
@@ -60,8 +60,8 @@ def line_ends(own, crossed, shift):
 def legal_bits(own, enemy, size):
     """Return the empty points, as bits, on which a stone would enclose enemy stones."""
     inner = enemy & INNER  # lines along a row or a diagonal cross no stone in the first or last column
-    ends = line_ends(own, inner, 1) | line_ends(own, enemy, MOST_BITS)
-    ends |= line_ends(own, inner, MOST_BITS - 1) | line_ends(own, inner, MOST_BITS + 1)
+    ends = line_ends(own, inner, 1) | line_ends(own, enemy, ROW_BITS)
+    ends |= line_ends(own, inner, ROW_BITS - 1) | line_ends(own, inner, ROW_BITS + 1)
     return ends & ~(own | enemy) & board_bits(size)
 
 
@@ -116,7 +116,7 @@ def allowed(row, point, mover):
 def can_move(row, mover):
     """Return whether `mover` can place a stone."""
     size = load(row, layout.WIDTH)
-    if size <= MOST_BITS:  # bit shifts find all points at once
+    if size <= ROW_BITS:  # bit shifts find all points at once
         return legal_bits(stones_of(row, mover), stones_of(row, -mover), size) != 0
     for point in range(points(row)):
         if allowed(row, point, mover):
@@ -162,11 +162,11 @@ def write_legal(row, player, own, enemy, out, at):
             fit into a word.
     """
     size = load(row, layout.WIDTH)
-    if size <= MOST_BITS:  # bit shifts find all points at once
+    if size <= ROW_BITS:  # the board fits into a word, and bit shifts find all points at once
         bits = legal_bits(own, enemy, size)
         for r in range(size):
             for c in range(size):
-                store(out, at + r * size + c, (bits >> (MOST_BITS * r + c)) & 1)
+                store(out, at + r * size + c, (bits >> (ROW_BITS * r + c)) & 1)
         return bits != 0
     any_legal = False
     for point in range(points(row)):

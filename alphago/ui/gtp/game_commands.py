@@ -129,7 +129,8 @@ class GoEngine(GtpEngine):
         """Set the rules of ko and suicide, for this game and later ones; games are always scored by area.
 
         Rules are given by a name of KGS or SGF, or in KataGo's long or JSON form.  Fails if the rules score in another
-        way, or if a move of the game is illegal under them.
+        way, or if a move of the game is illegal under them.  Where the rules may give White points for handicap stones,
+        a message says that there are none here.
         """
         first = argument(arguments, 0)
         text = " ".join(arguments) if first.startswith("{") else first
@@ -141,9 +142,9 @@ class GoEngine(GtpEngine):
         if rules != self.game.env.rules:
             self.change_rules(rules)
         self.rules_text = text
-        self.print_bonus_notice()
+        self.print_no_handicap_bonus()
 
-    def print_bonus_notice(self) -> None:
+    def print_no_handicap_bonus(self) -> None:
         """Print that White gets no points for handicap stones, if there are such stones and the rules may give some."""
         if self.game.has_handicap and go_rules.gives_bonus(self.rules_text):
             print_message(go_rules.NO_BONUS)
@@ -188,7 +189,7 @@ class GoEngine(GtpEngine):
         if self.komi is None:
             self.game.komi = go_rules.handicap_komi(self.game.env.N, self.game.env.komi)
         self.game.set_up(stones, white=(), first=-1)
-        self.print_bonus_notice()
+        self.print_no_handicap_bonus()
 
     def play(self, arguments: list[str]) -> None:
         """Play a move of either colour; fail, and change nothing, if it is illegal."""
@@ -203,7 +204,7 @@ class GoEngine(GtpEngine):
             print_message(str(reason))
             raise GtpFailure("illegal move") from None
         if len(self.game.plays) == 2:  # two moves of Black may be handicap stones; printed once in a game
-            self.print_bonus_notice()
+            self.print_no_handicap_bonus()
 
     def genmove(self, arguments: list[str]) -> str:
         """Choose and play a move of a colour, and return it."""

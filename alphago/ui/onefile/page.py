@@ -156,7 +156,8 @@ def pack_parts(net: NeuralNet, name: str, description: Mapping[str, object]) -> 
     graph = network_graph(net)
     for step in graph.steps:
         check_step(step)
-    weights = raw_files(graph, net, Path("weights"), "w16")[Path("weights")]  # the bytes of float16 numbers
+    path = Path("weights")  # it is not written: `raw_files` returns the contents of files by path
+    weights = raw_files(graph, net, path, "w16")[path]  # the bytes of float16 numbers
     # uint8 [2, weights]: all low bytes, then all high bytes, which can be compressed better.
     low_and_high_bytes = np.frombuffer(weights, np.uint8).reshape(-1, 2).T
     parts = {

@@ -80,21 +80,22 @@ def values_at_start(base: GameEnv, setup: Mapping[str, Any]) -> dict[str, Any]:
     return {option.name: value for option in options if (value := option.read(setup[option.name]))}
 
 
-def chosen_options(base: GameEnv, options: Mapping[str, Any], at_start: Collection[str]) -> dict[str, Any]:
+def chosen_options(base: GameEnv, options: Mapping[str, Any], start_options: Collection[str]) -> dict[str, Any]:
     """Return the options of a new game by name, as `GameEnv.choose` takes them.
 
-    An option `at_start` brings others along (`Option.also`), such as a komi of 0.5, unless these are given.
+    Options of the start (`Option.at_start`), such as a handicap, belong to the position, and are not among them.  What
+    such an option brings along (`Option.also`), such as a komi of 0.5, is, unless it is given.
 
     Args:
         options: see `start_from`.
-        at_start: the names of the options `at_start` that are chosen.
+        start_options: the names of the options of the start that are chosen.
 
     Raises:
         ValueError: for an option that the game does not have, or for a wrong value.
     """
     chosen: dict[str, Any] = {}
     for option in base.options:
-        if option.name in at_start:
+        if option.name in start_options:
             chosen |= option.also
     known = {option.name: option for option in base.options if not option.at_start}
     for name, value in options.items():

@@ -79,7 +79,7 @@ def explain(
     and chains that are safer after the best move.
 
     Args:
-        position: before the move.
+        position: before the move; without `move`, after it.
         move: an action, or text; None for the last move that led to the position.
         net: the network, in any form that `alphago.analyze` accepts; None for the packaged network that plays the game
             by default.
