@@ -88,8 +88,8 @@ class Engines:
         of_game = [choice for choice in self.choices.values() if choice.game == env.name]
         packaged = packaged_net(env.name, env.N, [choice.name for choice in of_game if not choice.named])
         candidates = [choice for choice in of_game if choice.named or choice.name == packaged]
-        # Best first, since False comes before True: those for the board or any board (size 0), and among them those that
-        # the user named.
+        # Best first, since False comes before True: those for the board or for any board (size 0), and among them those
+        # that the user named.
         candidates.sort(key=lambda choice: (choice.size not in (0, env.N), not choice.named))
         return candidates[0].name if candidates else PLAYOUTS
 
