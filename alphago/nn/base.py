@@ -98,7 +98,7 @@ class DenseBase(nn.Module):
 def transformer_tower(planes: int, channels: int | None = None, height: int | None = None) -> BlockTower:
     """Return a new tower of transformer blocks: one convolution, then `height` times attention and a dense block.
 
-    A norm and an activation follow the last block.
+    After the last block come an RMS norm over the channels, a scale and a shift for each channel, and a SiLU.
 
     Args:
         channels: None for 96.
@@ -110,5 +110,6 @@ def transformer_tower(planes: int, channels: int | None = None, height: int | No
     # value), size of a key, size of a value.  FeedForward has three matrices because of its gate; with 8/3 as many
     # hidden units as channels they have as many weights as the usual two matrices with 4 times as many.
     pair = [["attention", channels, heads, heads, HEAD_SIZE, HEAD_SIZE], ["feedforward", channels, channels * 8 // 3]]
-    last: list[list[Any]] = [["rms", [1]], ["norm", channels], ["silu"]]
-    return BlockTower([["convolution", planes, channels, 3], ["transformer", pair * height], *last])
+    # rms divides by the root mean square over axis 1, the channels; norm is a scale and a shift for each channel.
+    norm_and_activation: list[list[Any]] = [["rms", [1]], ["norm", channels], ["silu"]]
+    return BlockTower([["convolution", planes, channels, 3], ["transformer", pair * height], *norm_and_activation])

@@ -74,9 +74,9 @@ class Block(nn.Module):
     """Base class of a tower's blocks: [B, channels, H, W] -> [B, channels, H, W].
 
     Args:
-        pooled: whether the block sees the whole board.  If so, the input h of its last convolution is replaced by h + W
-            [mean h, max h].  Mean and maximum of each channel are taken over the board, and the matrix W maps the means
-            and maxima of all channels to a bias for each channel.  So facts about the whole board (ko fights, the
+        sees_board: whether the block sees the whole board.  If so, the input h of its last convolution is replaced by
+            h + W [mean h, max h].  Mean and maximum of each channel are taken over the board, and the matrix W maps the
+            means and maxima of all channels to a bias for each channel.  So facts about the whole board (ko fights, the
             score) reach every point in one block (Wu 2019, "Accelerating Self-Play Learning in Go", section 3.3).
         activation: a name in ACTIVATIONS.
 
@@ -85,18 +85,21 @@ class Block(nn.Module):
             board.  The weights have this name in saved networks.
     """
 
-    def __init__(self, channels: int, pooled: bool = False, activation: str = "relu") -> None:
+    def __init__(self, channels: int, sees_board: bool = False, activation: str = "relu") -> None:
         super().__init__()
         self.activate = ACTIVATIONS[activation]
         self.build(channels)
-        self.pooled = board_bias(channels) if pooled else None
+        self.pooled = board_bias(channels) if sees_board else None
 
     def build(self, channels: int) -> None:
         """Create the block's convolutions and norms."""
         raise NotImplementedError
 
     def shift(self, hidden: torch.Tensor) -> torch.Tensor:
-        """Add the bias computed from the whole board to `hidden`; return `hidden` unchanged if not `pooled`."""
+        """Add the bias computed from the whole board to `hidden`.
+
+        If the block does not see the whole board, return `hidden` unchanged.
+        """
         if self.pooled is None:
             return hidden
         means_and_maxima = torch.cat(board_pool(hidden, self.training), dim=1)

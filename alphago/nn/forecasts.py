@@ -13,7 +13,7 @@ from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
 from alphago.nn.parts import eval_mode
-from alphago.nn.value import POINTS, ForecastHead
+from alphago.nn.value import POINTS_PER_SCORE_UNIT, ForecastHead
 
 SURE = 0.5  # absolute ownership from which a point counts as a player's
 READ_BATCH = 256  # positions per forward pass
@@ -94,7 +94,7 @@ def forecast_position(base_net: nn.Module, value: nn.Module, env: GameEnv, posit
     if not all(np.isfinite(array).all() for array in (outcome, score, ownership)):
         raise ValueError(NOT_FINITE)
     win = min(max(float(1 + outcome) / 2, 0.0), 1.0)  # a rounded tanh may be slightly above 1
-    return PositionForecast(win, POINTS * float(score), ownership.reshape(env.plane_shape))
+    return PositionForecast(win, POINTS_PER_SCORE_UNIT * float(score), ownership.reshape(env.plane_shape))
 
 
 def planes_for(net: nn.Module, batch: GameBatch, slots: np.ndarray) -> torch.Tensor:
@@ -112,8 +112,8 @@ def stack(positions: Sequence[Position], env: GameEnv) -> GameBatch:
     """Return a batch with the positions in its slots, in order.
 
     Args:
-        env: the game of a network.  All positions must be of this game, or all of its `match_variant`, such as Go with
-            more moves and earlier passes, which matches play.
+        env: the game of a network.  All positions must be of this game, or all of its `match_variant`, the variant that
+            is played in matches (in Go with more moves and earlier passes).
 
     Raises:
         ValueError: for a position of another game.

@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 import torch
 import torch.nn.functional as F
 
-from alphago.nn.value import POINTS, Forecast
+from alphago.nn.value import POINTS_PER_SCORE_UNIT, Forecast
 from alphago.system.validation import check_ranges, setting, settings
 
 
@@ -102,7 +102,8 @@ def alphazero_loss(
             also ILLEGAL.  A row of zeros gives no policy loss.
         target_value: [B] or [B, 1], -1 .. 1, from the view of the player about to move, usually the game's result.
         weight: [B], the weight of each sample in the means over the batch; None for equal weights.
-        weights: the weights of policy, value and log_sum in `total`, and the form of the policy's loss.
+        weights: the settings of the loss itself.  `policy`, `value` and `log_sum` are factors of the loss's terms in
+            `total`; `kl` and `masked` choose the form of the policy's loss.
 
     Raises:
         ValueError: for tensors of other shapes.
@@ -122,9 +123,9 @@ def alphazero_loss(
     if weights.kl:  # the cross-entropy less the target's entropy
         policy_each = policy_each + torch.xlogy(target_policy, target_policy).sum(dim=1)
     value_each = (value.float() - target_value).square()
-    if weight is None:
-        weight = torch.ones_like(value_each)
-    share = weight / weight.sum().clamp_min(1e-12)  # if all weights are 0, the loss and its gradient are 0
+    sample_weights = torch.ones_like(value_each) if weight is None else weight
+    # If all samples have the weight 0, the loss and its gradient are 0.
+    share = sample_weights / sample_weights.sum().clamp_min(1e-12)
     policy_loss, value_loss = (share * policy_each).sum(), (share * value_each).sum()
     total = weights.policy * policy_loss + weights.value * value_loss
     if weights.log_sum:
@@ -194,7 +195,7 @@ def forecast_loss(
     if forecast.ownership is not None and has_owners:
         losses["ownership"] = (share * (forecast.ownership.float() - targets.ownership).square().mean(dim=1)).sum()
     if forecast.score is not None:
-        error = F.huber_loss(forecast.score.float(), targets.score / POINTS, reduction="none")
+        error = F.huber_loss(forecast.score.float(), targets.score / POINTS_PER_SCORE_UNIT, reduction="none")
         losses["score"] = (share * error).sum()
     for name, loss in losses.items():
         total = total + getattr(weights, name) * loss

@@ -36,6 +36,7 @@ from alphago.system.validation import check_int, near_names, shortened, shown
 FORMAT = "alphago-net"
 FORMAT_VERSION = 1
 MOST_BYTES = 2**31  # largest file
+LARGEST_SIZE = 2**31  # largest number of planes or actions, and largest side of a board, in a description
 KINDS = {  # of other files, by their first bytes
     b"PK": "it is a zip archive, such as a torch checkpoint",
     b"\x80": "it is a pickle, which could run code and is never read",
@@ -373,9 +374,9 @@ def check_structure(structure: Mapping[str, object]) -> None:
     if not isinstance(sides, list) or len(sides) != 2:
         raise ValueError(f"plane_shape must be height and width, got {shortened(sides)}")
     for name in ("planes", "action_space"):
-        check_int(name, structure[name], 1, MOST_BYTES)
+        check_int(name, structure[name], 1, LARGEST_SIZE)
     for side in sides:
-        check_int("a side of plane_shape", side, 1, MOST_BYTES)
+        check_int("a side of plane_shape", side, 1, LARGEST_SIZE)
 
 
 def check_table(name: str, value: object) -> None:

@@ -97,13 +97,15 @@ class NeuralNet(nn.Module):
             width = check_int("channels", preset_channels if channels is None else channels, 1)
             base = ResidualTower(env.planes, width, self.tower_height, pooled=self.size_free)
         self.base_net: nn.Module = base
-        # Of two positions, [2, …]; the default heads are built for their shape, device and dtype.
+        # The base's output for two sample positions, [2, …].  The default heads are built for its shape, device and
+        # dtype.
         features = check_base(base, env, default_heads=value is None or policy is None)
         self.channels = int(features.shape[1])
         feature_board: Any = tuple(features.shape[2:]) or None  # (height, width); None for flat features
         if size_free and feature_board is None:
             raise ValueError(f"size_free needs features for each point, got {list(features.shape)} from base_net")
-        if size_free is None and feature_board != env.plane_shape:  # such features fit one board
+        # A base that changes the board's shape is taken to fit one board only, unless the caller says otherwise.
+        if size_free is None and feature_board != env.plane_shape:
             self.size_free = False
         if value is None:
             value = default_value(self.channels, feature_board, self.size_free).to(features)
@@ -209,12 +211,15 @@ class NeuralNet(nn.Module):
         several searches may use.
 
         Args:
-            dtype, device, exact, before: see `alphago.nn.inference.gpu.make_evaluator`.
+            dtype, device, exact: see `alphago.nn.inference.gpu.make_evaluator`.
             shared: False for a new evaluator that only the caller uses, for example to `load` other weights into it.
+            before: an earlier evaluator that is no longer needed.  If it fits (see `make_evaluator`), it gets this
+                network's weights and is returned, instead of a new evaluator.  This argument is ignored if the cache
+                has an evaluator.
         """
         modules = (self.base_net, self.value, self.policy)
         make = partial(make_evaluator, self.env, modules, dtype=dtype, device=device, exact=exact, before=before)
-        key = (self.env, dtype, device, exact)  # without `before`, which changes no result
+        key = (self.env, dtype, device, exact)  # `before` saves time, but changes no result
         return get_or_make(modules, key, make) if shared else make()
 
     def forecast_evaluator(self, device: str = "cpu", *, dtype: str | None = None) -> NetEvaluator:
@@ -323,7 +328,8 @@ def given_parts(
     slots: dict[str, Any] = dict(zip(parts.SLOTS, modules, strict=True))
     if isinstance(slots["base_net"], str) and slots["base_net"] in BASES:
         slots["base_net"] = BASES[slots["base_net"]](env.planes, channels, tower_height)
-        channels = tower_height = None  # they were this base's sizes; from here on they are the default tower's
+        # These sizes are used up.  Without this line the check of sizes below would refuse them next to a base_net.
+        channels = tower_height = None
     for slot, module in slots.items():
         if module is not None and not isinstance(module, nn.Module):
             names = f" or {' or '.join(map(repr, BASES))}" if slot == "base_net" else ""
@@ -435,14 +441,15 @@ def load_model(
     model_files.check_game_fits(path, description, env)
     model_files.check_modules(path, config, modules)
     try:
-        # `check_part` takes no memory for weights: a damaged description is found before its sizes fill the memory.
+        # `check_part` makes a part without memory for its weights, and raises if the description is damaged: otherwise
+        # damaged sizes could fill the memory.  The parts themselves are needed only for KataGo's files.
         not_passed = {slot: part for slot, part in described_parts(config, env).items() if modules[slot] is None}
         weights = {slot: parts.strip_prefix(tensors, f"{slot}.") for slot in not_passed}
-        empty_parts = {slot: parts.check_part(part, weights[slot]) for slot, part in not_passed.items()}
+        weightless_parts = {slot: parts.check_part(part, weights[slot]) for slot, part in not_passed.items()}
         if of_katago:  # the tensors become the parts' weights, so that large ones are not in memory twice
-            for slot, part in empty_parts.items():
+            for slot, part in weightless_parts.items():
                 part.load_state_dict(weights[slot], assign=True)
-            modules.update(empty_parts)
+            modules.update(weightless_parts)
         net = build_net(config, env, **modules)  # other parts are built anew, with memory for their weights
     except (TypeError, ValueError, LookupError, ArithmeticError, RuntimeError) as error:  # the description is damaged
         raise ModelError(f"{path} cannot be rebuilt: {shortened(error)}") from error

@@ -11,8 +11,8 @@ from alphago.nn.blocks import Block, ConvBn, PlainBlock, PreactivationBlock
 from alphago.nn.parts import check_base
 from alphago.nn.value import ForecastHead
 
-WIDE, GAP, SIZE = 640.0, 26.0, 14.0
-BOX = 370.0  # width of a box of the base
+PICTURE_WIDTH, GAP, TEXT_SIZE = 640.0, 26.0, 14.0
+BOX_WIDTH = 370.0  # width of a box of the base
 PILE_STEP, MOST_BEHIND = 5, 3  # in a pile: the distance of neighbouring boxes, and the most boxes behind the front one
 GREY = "#e9e9e6"
 BLOCK_NAMES = {PreactivationBlock: "preactivation block", PlainBlock: "plain block"}
@@ -102,27 +102,29 @@ def network_picture(inputs: Box, base: Sequence[Box], heads: Sequence[tuple[Box,
         heads: pairs of a head's box and the box of what it predicts.
         label: the title of the picture.
     """
-    middle = WIDE / 2
-    heading = paragraph(label, middle, y=24.0, width=WIDE - 40, size=1.15 * SIZE)
+    middle = PICTURE_WIDTH / 2
+    heading = paragraph(label, middle, y=24.0, width=PICTURE_WIDTH - 40, size=1.15 * TEXT_SIZE)
     shapes: list[Shape] = [*heading]
-    top = heading[-1].y + 1.6 * SIZE
-    y = add_box(shapes, inputs, middle, top, BOX, GREY)  # the lower edge of the last box
+    top = heading[-1].y + 1.6 * TEXT_SIZE
+    y = add_box(shapes, inputs, middle, top, BOX_WIDTH, GREY)  # the lower edge of the last box
     for box in base:
         shapes += arrow(middle, y, middle, y + GAP, Style(stroke=BLACK, width=1.5))
-        y = add_box(shapes, box, middle, y + GAP, BOX, PALE)
-    step = WIDE / max(len(heads), 1)  # from the middle of a head to that of the next
-    width = min(BOX, step - 24)
+        y = add_box(shapes, box, middle, y + GAP, BOX_WIDTH, PALE)
+    step = PICTURE_WIDTH / max(len(heads), 1)  # from the middle of a head to that of the next
+    width = min(BOX_WIDTH, step - 24)
     bottoms = []
     for i, (head, outputs) in enumerate(heads):
         x = step * (i + 0.5)
-        # The arrows leave the base's last box side by side: where heads are a `step` apart, arrows begin 0.4 BOX apart.
-        begin_x = middle + 0.4 * (x - middle) * BOX / step
+        # The arrows leave the base's last box side by side.  Neighbouring heads are a `step` apart, and their arrows
+        # begin 0.4 times BOX_WIDTH apart.
+        begin_x = middle + 0.4 * (x - middle) * BOX_WIDTH / step
         shapes += arrow(begin_x, y, x, y + 1.6 * GAP, Style(stroke=BLACK, width=1.5))
         head_bottom = add_box(shapes, head, x, y + 1.6 * GAP, width, PALE)
         shapes += arrow(x, head_bottom, x, head_bottom + GAP, Style(stroke=BLACK, width=1.5))
         bottoms.append(add_box(shapes, outputs, x, head_bottom + GAP, width, GREY))
-    high = max([y, *bottoms]) + GAP
-    return Drawing(WIDE, high, ((Rect(0, 0, WIDE, high, Style(WHITE)),), tuple(shapes)), label, shown=WIDE)
+    height = max([y, *bottoms]) + GAP
+    background = Rect(0, 0, PICTURE_WIDTH, height, Style(WHITE))
+    return Drawing(PICTURE_WIDTH, height, ((background,), tuple(shapes)), label, shown=PICTURE_WIDTH)
 
 
 def add_box(shapes: list[Shape], box: Box, x: float, top: float, width: float, fill: str) -> float:
@@ -137,9 +139,10 @@ def add_box(shapes: list[Shape], box: Box, x: float, top: float, width: float, f
     """
     times = f"{box.times} × " if box.times > 1 else ""
     inside = width - 16  # between the box's edges, with room on both sides
-    title = paragraph(times + box.title, x, top + 1.25 * SIZE, width=inside, size=SIZE, bold=True)
-    detail = paragraph(box.detail, x, title[-1].y + 1.45 * SIZE, width=inside, size=0.85 * SIZE)
-    bottom = (detail or title)[-1].y + 1.1 * SIZE  # below the last line; a box without a detail ends with its title
+    title = paragraph(times + box.title, x, top + 1.25 * TEXT_SIZE, width=inside, size=TEXT_SIZE, bold=True)
+    detail = paragraph(box.detail, x, title[-1].y + 1.45 * TEXT_SIZE, width=inside, size=0.85 * TEXT_SIZE)
+    # Below the last line; a box without a detail ends with its title.
+    bottom = (detail or title)[-1].y + 1.1 * TEXT_SIZE
     boxes_behind = min(box.times - 1, MOST_BEHIND)
     for behind in range(boxes_behind, -1, -1):  # the front box last, so that it covers the others
         style = Style(fill, BLUE if fill == PALE else BLACK, 1.4)

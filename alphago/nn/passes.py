@@ -17,7 +17,8 @@ def norm_relu(norm: nn.Module, features: torch.Tensor, added: torch.Tensor | Non
     normed = norm(features)
     if norm.training and isinstance(norm, nn.BatchNorm2d):
         # The sum and the relu overwrite the norm's output, which saves passes over memory.  This is allowed, since a
-        # batch norm in training keeps its input for the gradient, not its output.  The order of a sum does not matter.
+        # batch norm in training keeps its input for the gradient, not its output.  `normed` must come first to be
+        # overwritten; the sum is the same as in the other order below.
         return (normed if added is None else normed.add_(added)).relu_()
     return torch.relu(normed if added is None else added + normed)
 

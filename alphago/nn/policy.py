@@ -30,10 +30,10 @@ class PointPolicy(nn.Module):
     def __init__(self, channels: int, has_pass: bool, hidden: int = 16) -> None:
         super().__init__()
         self.squeeze = conv_bn(channels, hidden, kernel_size=1)
-        self.pooled = board_bias(hidden)
+        self.pooled = board_bias(hidden)  # from means and maxima to a bias for each channel
         self.points = nn.Conv2d(hidden, 1, kernel_size=1, bias=False)
         start_small(self.points)
-        self.last = nn.Linear(2 * hidden, 1) if has_pass else None
+        self.last = nn.Linear(2 * hidden, 1) if has_pass else None  # from means and maxima to the pass's logit
         if self.last is not None:
             start_small(self.last)
 

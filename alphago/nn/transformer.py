@@ -57,8 +57,9 @@ class Rotation(nn.Module):
     def forward(self, sides: Sides) -> torch.Tensor:
         """Return the factors that turn query and key vectors, [2, points, groups, 1, 2 pairs]: cosines, then sines.
 
-        The last axis is that of a vector's components.  Components i and pairs + i are a pair, which is turned by angle
-        i.  The sines of the first `pairs` components are negated, as `Attention.forward` needs them.
+        The axis of length 1 stands for a group's queries and key, which are all turned alike.  The last axis is that of
+        a vector's components.  Components i and pairs + i are a pair, which is turned by angle i.  The sines of the
+        first `pairs` components are negated, as `Attention.forward` needs them.
         """
         height, width = sides
         x, y = self.frequencies.view(self.groups, self.pairs, 2).unbind(-1)
@@ -87,10 +88,10 @@ class Attention(nn.Module):
         super().__init__()
         heads, groups = check_int("heads", heads, 1), check_int("groups", groups, 1)
         self.key, value = check_int("key", key, 1), check_int("value", value, 1)
-        self.groups, self.queries = groups, heads // groups  # queries: their number in each group
+        self.groups, self.queries_per_group = groups, heads // groups
         if heads % groups or key % 2:
             raise ValueError(f"heads must be a multiple of groups, a key even, got {heads}, {groups}, {key}")
-        queries_and_keys = groups * (self.queries + 1) * key  # number of their channels, group by group
+        queries_and_keys = groups * (self.queries_per_group + 1) * key  # number of their channels, group by group
         self.norm = RmsNorm([-1], epsilon)
         self.inputs = nn.Linear(channels, queries_and_keys + groups * value, bias=False)
         self.outputs = nn.Linear(heads * value, channels, bias=False)
@@ -102,9 +103,9 @@ class Attention(nn.Module):
 
     def forward(self, features: torch.Tensor, sides: Sides) -> torch.Tensor:
         mixed = self.inputs(self.norm(features))
-        end = self.groups * (self.queries + 1) * self.key  # of the channels of queries and keys
+        end = self.groups * (self.queries_per_group + 1) * self.key  # of the channels of queries and keys
         # [B, points, groups, queries + 1, key]: the queries of each group, and last its key.
-        vectors = mixed[:, :, :end].unflatten(2, (self.groups, self.queries + 1, self.key))
+        vectors = mixed[:, :, :end].unflatten(2, (self.groups, self.queries_per_group + 1, self.key))
         values = mixed[:, :, end:].unflatten(2, (self.groups, -1)).permute(0, 2, 1, 3)  # [B, groups, points, value]
         half = self.key // 2
         table = self.rotation(sides).type_as(vectors)
@@ -112,11 +113,12 @@ class Attention(nn.Module):
         # Components i and half + i are a pair (a, b), which becomes (a cos - b sin, b cos + a sin).
         swapped = torch.cat([vectors[:, :, :, :, half:], vectors[:, :, :, :, :half]], dim=4)
         vectors = vectors * cosines + swapped * signed_sines
-        keys = vectors[:, :, :, self.queries].permute(0, 2, 3, 1)  # [B, groups, key, points]
+        keys = vectors[:, :, :, self.queries_per_group].permute(0, 2, 3, 1)  # [B, groups, key, points]
         # [B, groups, queries * points, key]
-        queries = vectors[:, :, :, : self.queries].permute(0, 2, 3, 1, 4).flatten(2, 3)
+        queries = vectors[:, :, :, : self.queries_per_group].permute(0, 2, 3, 1, 4).flatten(2, 3)
         seen = torch.matmul(torch.softmax(torch.matmul(queries, keys), dim=-1), values)
-        by_point = seen.unflatten(2, (self.queries, -1)).permute(0, 3, 1, 2, 4)  # [B, points, groups, queries, value]
+        # [B, points, groups, queries, value]
+        by_point = seen.unflatten(2, (self.queries_per_group, -1)).permute(0, 3, 1, 2, 4)
         return self.outputs(by_point.flatten(2))
 
 
@@ -141,7 +143,7 @@ class FeedForward(nn.Module):
     def forward(self, features: torch.Tensor, sides: Sides) -> torch.Tensor:
         """Compute the layers; `sides`, which all blocks of a Transformer get, is not used."""
         hidden = self.inputs(self.norm(features))
-        if self.gated:  # a, then b
+        if self.gated:  # the first half of the channels, after silu, scales the second half
             return self.outputs(F.silu(hidden[:, :, : self.hidden]) * hidden[:, :, self.hidden :])
         return self.outputs(F.silu(hidden))
 

@@ -43,7 +43,8 @@ class Translator(fx.Interpreter):
         translate = MODULES.get(type(module))
         if translate is None or kwargs or len(args) != 1:
             raise NotImplementedError(f"no translation of {type(module).__name__}")
-        # The weights have the names of the network's state dict, without the `head.` of a module around the value head.
+        # The weights have the names of the network's state dict.  "head." is not in these names: it comes from
+        # ForecastOutputs or ValueOutputs, which are modules around the value head for tracing.
         return translate(self.operations, module, args[0], f"{self.slot}.{str(target).removeprefix('head.')}")
 
     def call_function(self, target: object, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
@@ -73,8 +74,8 @@ class Shape(tuple[int | Tensor, ...]):
 def side(tensor: Tensor, axis: int) -> int | Tensor:
     """Return one dimension of a tensor: an integer, or if it may change, a placeholder Tensor for `operand`.
 
-    The placeholder's name is "side:NAME:AXIS", with the tensor's name.  Its shape is the name of the dimension alone,
-    such as ("height",), which `side_name` returns.
+    The placeholder stands for one number.  Its name is "side:NAME:AXIS", with the tensor's name.  Its `shape` does not
+    describe this number: it holds the name of the dimension, such as ("height",), for `side_name`.
     """
     length = tensor.shape[axis]
     return length if isinstance(length, int) else Tensor(f"{SIDE}:{tensor.name}:{axis}", (length,))

@@ -15,7 +15,7 @@ from alphago.nn.parts import register_part
 from alphago.nn.passes import board_mean, board_pool
 
 PAPER_HIDDEN = 256  # size of the hidden layer of AlphaGo Zero's value head
-POINTS = 10  # points per unit of score, so that scores are about as large as values
+POINTS_PER_SCORE_UNIT = 10  # a score is a margin in tens of points, so that scores are about as large as values
 TYPICAL_SIDE = 8  # the side of a board on which the scaled means of a ForecastValue are 0
 
 
@@ -173,5 +173,5 @@ def ownership_sum(ownership: torch.Tensor, training: bool) -> torch.Tensor:
     Args:
         training: as in `alphago.nn.passes.board_mean`.
     """
-    tens_of_points = ownership.shape[-1] * ownership.shape[-2] / POINTS
+    tens_of_points = ownership.shape[-1] * ownership.shape[-2] / POINTS_PER_SCORE_UNIT
     return board_mean(ownership, training) * tens_of_points

@@ -40,7 +40,7 @@ def test_blocks_by_their_formulas(name, activated):
 
 @BOARDS
 def test_pooled_block(height, width):
-    block, board = randomised(ResidualBlock(CHANNELS, pooled=True)), features(height, width)
+    block, board = randomised(ResidualBlock(CHANNELS, sees_board=True)), features(height, width)
     hidden = torch.relu(block.first(board))
     bias = linear(block.pooled, whole(points(hidden)))
     shifted = (points(hidden) + bias[:, None]).astype(np.float32)
@@ -52,8 +52,8 @@ def test_pooled_block(height, width):
 def test_a_new_block_changes_nothing():
     board = torch.relu(features(5, 5))
     for block_class in (ResidualBlock, PreactivationBlock):
-        for pooled in (False, True):
-            assert torch.equal(block_class(CHANNELS, pooled)(board), board)
+        for sees_board in (False, True):
+            assert torch.equal(block_class(CHANNELS, sees_board)(board), board)
 
 
 def test_only_a_tower_of_preactivation_blocks_has_a_last_norm():

@@ -19,7 +19,7 @@ from alphago.nn.inference.openvino import BATCH_SIZE, OpenVinoModel, SharedModel
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
 from alphago.nn.parts import game_structure
 from alphago.nn.threads import own_settings
-from alphago.nn.value import POINTS, ForecastHead
+from alphago.nn.value import POINTS_PER_SCORE_UNIT, ForecastHead
 from alphago.system.files import parse_json
 from alphago.system.kernels.cache import warn_once
 from alphago.system.stopwatch import BOARDS, NET
@@ -129,7 +129,7 @@ class RunEvaluator:
         """
         priors, values, *forecasts = outputs
         count = len(planes)
-        # The same buffers as in `evaluate`.  `planes` and `mask` may lie in them too, but not in these two arrays.
+        # `evaluate` keeps `planes` and `mask` in this Scratch too.  Only the Scratch's two other arrays are used here.
         scratch = self._buffers(count)
         logits = scratch.logits[:count]
         columns = scratch.columns[:count]  # the value, then the score in tens of points, and the ownership
@@ -142,7 +142,7 @@ class RunEvaluator:
             raise ValueError(NOT_FINITE)
         if forecasts:
             scores, ownership = forecasts
-            np.multiply(columns[:, 1], np.float32(POINTS), out=scores)
+            np.multiply(columns[:, 1], np.float32(POINTS_PER_SCORE_UNIT), out=scores)
             np.copyto(ownership, columns[:, 2:])
 
     def _buffers(self, count: int) -> "Scratch":
@@ -214,8 +214,9 @@ class NetEvaluator(RunEvaluator):
         frozen = frozen_parts(base_net, ForecastOutputs(value) if may_forecast else value, policy)
         columns = value_columns(frozen, env) if may_forecast else 1
         run, run_dtype, run_form = compile_for(where, frozen, env, dtype, form)
-        padded_run = in_blocks(run) if exact else run
-        super().__init__(env, padded_run, dtype=dtype_name(run_dtype), form=run_form, columns=columns)
+        super().__init__(env, in_blocks(run) if exact else run, dtype_name(run_dtype), run_form, columns)
+        # `compiled_network` sends the model to other processes, where it computes in padded blocks and makes no
+        # forecasts.  The model is kept only if this evaluator computes in the same way.
         can_be_sent = exact and not self.makes_forecasts
         self.model = run.models[BATCH_SIZE] if can_be_sent and isinstance(run, OpenVinoModel) else None
 

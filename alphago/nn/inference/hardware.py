@@ -140,12 +140,14 @@ def cpu_has(*instructions: str) -> bool:
 
 def onednn_allows(instruction: str) -> bool:
     """Return whether the environment variable ONEDNN_MAX_CPU_ISA, such as AVX512_CORE_VNNI, allows an instruction."""
-    most = os.environ.get("ONEDNN_MAX_CPU_ISA", "").upper()  # the highest level that is allowed
-    if most in ("", "ALL", "DEFAULT"):
+    highest = os.environ.get("ONEDNN_MAX_CPU_ISA", "").upper()  # the name of the highest level that is allowed
+    if highest in ("", "ALL", "DEFAULT"):
         return True
-    levels = ("VNNI", "BF16", "FP16", "AVX10", "AMX")  # in names of instruction sets above AVX-512, the lowest first
-    own = next(number for number, level in enumerate(levels) if level in instruction.upper())
-    return any(level in most for level in levels[own:])  # the highest level allowed is the own one, or one above it
+    # Each word stands for a level of instructions above AVX-512, the lowest first; torch's names of instructions and
+    # oneDNN's names of levels contain the word.  A level allows its own instructions and those of all levels before it.
+    levels = ("VNNI", "BF16", "FP16", "AVX10", "AMX")
+    needed = next(number for number, level in enumerate(levels) if level in instruction.upper())
+    return any(level in highest for level in levels[needed:])
 
 
 # --- description -----------------------------------------------------------------------------------

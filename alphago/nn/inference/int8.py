@@ -19,8 +19,8 @@ from torch import fx, nn
 from alphago.env.game import GameEnv
 from alphago.nn.random_positions import random_planes
 
-POINTS = 1600  # approximate number of board points of all calibration positions together
-LEAST = 12  # smallest number of calibration positions
+CALIBRATION_POINTS = 1600  # approximate number of board points of all calibration positions together
+LEAST_POSITIONS = 12  # smallest number of calibration positions
 HEADROOM = 1.25  # a range's end divided by the largest input in calibration, since other positions may have larger ones
 
 
@@ -35,7 +35,7 @@ class Range(NamedTuple):
 def calibration_planes(env: GameEnv) -> torch.Tensor:
     """Return the planes of positions of random games for calibration, float32 [n, planes, height, width]; cached."""
     points = int(np.prod(env.plane_shape))
-    return torch.from_numpy(random_planes(env, max(LEAST, POINTS // points)))
+    return torch.from_numpy(random_planes(env, max(LEAST_POSITIONS, CALIBRATION_POINTS // points)))
 
 
 def input_ranges(module: fx.GraphModule, planes: torch.Tensor) -> dict[str, Range]:

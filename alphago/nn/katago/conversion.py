@@ -16,7 +16,7 @@ from torch import nn
 from alphago.env.go_rules import KATAGO, PLANE_SETS
 from alphago.nn.katago.layers import ACTIVATIONS, BlockTower, SummaryPolicy, SummaryValue
 from alphago.nn.katago.stream import MOST_NUMBER, KataGoFile
-from alphago.nn.value import POINTS
+from alphago.nn.value import POINTS_PER_SCORE_UNIT
 from alphago.system.validation import check_choice
 
 OLDEST, NEWEST = 8, 17  # versions that are read
@@ -402,7 +402,7 @@ class NetworkConverter:
         """Read the value head.
 
         KataGo's outputs are logits of win and loss, and the lead.  The value before its tanh becomes (win - loss) / 2,
-        the score the lead in units of POINTS points.
+        the score the lead in tens of points.
         """
         self.skip_name()
         if self.version >= 17:
@@ -414,8 +414,8 @@ class NetworkConverter:
         results = self.dense(size, 3, has_bias=True).weights  # win, loss, no result
         further = self.dense(size, 4 if self.version == 8 else 6, has_bias=True).weights  # the third is the lead
         both = {
-            name: torch.stack([(result[0] - result[1]) / 2, further[name][2] * self.lead_factor / POINTS])
-            for name, result in results.items()
+            name: torch.stack([(rows[0] - rows[1]) / 2, further[name][2] * self.lead_factor / POINTS_PER_SCORE_UNIT])
+            for name, rows in results.items()
         }
         last = [*hidden, Layer(["dense", size, 2], both)]
         self.add_part("value", SummaryValue, board=board, last=last, owner=[self.convolution(first.outputs, 1)])

@@ -45,8 +45,8 @@ def convolution(inputs: int, outputs: int, kernel: int, bias: bool = False) -> n
 def summary(features: torch.Tensor, training: bool, for_value: bool = False) -> torch.Tensor:
     """Return three numbers that summarize each channel over the board, [B, 3 channels].
 
-    They are the mean, the mean times s = (side - 14) / 10, and the maximum.  In a value head, the mean times s^2 - 0.1
-    takes the place of the maximum.
+    They are the mean, the mean times s, and the maximum, where s = (side - 14) / 10 is the scaled side of the board.
+    In a value head, the mean times s^2 - 0.1 takes the place of the maximum.
 
     Args:
         features: [B, channels, H, W].
@@ -54,9 +54,9 @@ def summary(features: torch.Tensor, training: bool, for_value: bool = False) -> 
         for_value: whether it is a value head.
     """
     mean, maximum = board_pool(features, training)
-    side = (features.shape[-1] - TYPICAL_SIDE) / SIDE_STEP
-    third = mean * (side * side - 0.1) if for_value else maximum
-    return torch.cat([mean, mean * side, third], dim=1)
+    scaled_side = (features.shape[-1] - TYPICAL_SIDE) / SIDE_STEP
+    third = mean * (scaled_side * scaled_side - 0.1) if for_value else maximum
+    return torch.cat([mean, mean * scaled_side, third], dim=1)
 
 
 class Pooled(nn.Module):
