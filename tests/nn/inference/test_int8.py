@@ -12,7 +12,7 @@ from alphago.nn.base import DenseBase
 from alphago.nn.inference import openvino
 from alphago.nn.inference.fusion import fold_batch_norms
 from alphago.nn.inference.hardware import dtype_name, fastest_float, has_int8_products
-from alphago.nn.inference.int8 import HEADROOM, LEAST, Range, calibration_planes, input_ranges
+from alphago.nn.inference.int8 import HEADROOM, LEAST_POSITIONS, Range, calibration_planes, input_ranges
 from tests.nn.boards import ClaimingEnv, evaluate, lived_in, needs_openvino, random_batch, snapshot
 
 needs_int8 = pytest.mark.skipif(not (openvino.is_installed() and has_int8_products()), reason="needs openvino and VNNI")
@@ -45,7 +45,7 @@ class Twice(Tower):
 @pytest.mark.parametrize("env", [ENV, GoEnv(9, planes=17), ConnectFourEnv(), ClaimingEnv(4, 6, True)], ids=str)
 def test_calibration_is_of_different_positions_of_the_game(env) -> None:
     planes = calibration_planes(env)
-    assert planes.shape[0] >= LEAST
+    assert planes.shape[0] >= LEAST_POSITIONS
     assert planes.shape[1:] == (env.planes, *env.plane_shape)
     different = {position.tobytes() for position in planes.numpy()}
     assert len(different) > 0.6 * len(planes)
