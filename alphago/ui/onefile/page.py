@@ -20,7 +20,7 @@ import numpy as np
 
 import alphago
 from alphago.env.game import GameEnv
-from alphago.env.games import GAMES, is_go
+from alphago.env.games import GAMES
 from alphago.env.go_rules import KATAGO
 from alphago.env.packaged_nets import NETWORKS, packaged_nets, usual_game
 from alphago.mcts.evaluator import as_network
@@ -276,7 +276,8 @@ def page_options(env: GameEnv) -> dict[str, Any]:
 
     "places" has the index of each of Go's rule planes in the network's set of planes; it is None for other planes.
     """
-    places = env.start.places if is_go(env) else None
+    start: Any = getattr(env, "start", None)  # only Go has it: what batches of the game are made from
+    places = None if start is None else start.places
     return {**env.config, "max_moves": env.max_moves, "places": None if places is None else places.tolist()}
 
 
