@@ -22,7 +22,7 @@ DEPTH = 8  # the depth of "alphabeta" without a number
 MOST_DEPTH = 200
 MOST_ENTRIES = 2**20  # the transposition table's greatest length
 NO_ACTION = -1
-NODES = 1 << 19  # nodes per call of the kernel, well below a second; Ctrl-C takes effect between two calls
+NODES_BEFORE_PAUSE = 1 << 19  # nodes per call of the kernel, well below a second; Ctrl-C takes effect between two calls
 
 
 class AlphaBetaSettings(NamedTuple):
@@ -62,6 +62,7 @@ class BestMove(NamedTuple):
     @property
     def outcome(self) -> int | None:
         """The outcome of best play for the player to move: 1 win, 0 draw, -1 loss; None if unknown."""
+        # A finished game has a value near WIN or -WIN; an evaluation is always much closer to 0 than WIN // 2.
         if abs(self.value) > WIN // 2:
             return 1 if self.value > 0 else -1
         return 0 if self.is_exact else None
@@ -140,7 +141,7 @@ class AlphaBetaSearch:
             stack.alpha[0], stack.beta[0] = -kernels.INFINITE, kernels.INFINITE
             stack.progress[:] = 0
             stack.progress[kernels.ENTERING] = 1  # the root is a new node
-            while not self._search(depth, self._number, stack, self._table, self._history, NODES):
+            while not self._search(depth, self._number, stack, self._table, self._history, NODES_BEFORE_PAUSE):
                 pass  # the search has paused, and is continued; Ctrl-C takes effect here
             nodes += int(stack.progress[kernels.NODES])
             is_exact = bool(stack.progress[kernels.CUT_OFF] == 0)
@@ -177,8 +178,9 @@ class AlphaBetaPlayer(Player):
 
     def best_action(self, game: int) -> int:
         """Return the best action in the game with this index."""
-        if self.search is None:
-            return look_ahead(self.batch.env.position_of(self.batch, game), self.depth)[1]
+        if self.search is None:  # the game has no evaluation
+            _, action = look_ahead(self.batch.env.position_of(self.batch, game), self.depth)
+            return action
         return self.search.find(self.batch.rows[game], until_decided=True).action
 
 
@@ -206,7 +208,7 @@ def look_ahead(position: Position, depth: int, low: float = -np.inf, high: float
     actions = np.flatnonzero(position.legal_mask)
     shuffled = np.random.default_rng(len(actions)).permutation(actions)  # else equal moves would go to one corner
     for action in shuffled:
-        value = look_ahead(position.play(int(action)), depth - 1, low, high)[0]
+        value, _ = look_ahead(position.play(int(action)), depth - 1, low, high)
         if side * value > side * best_value:  # White prefers small values
             best_value, best_action = value, int(action)
         if side == 1:

@@ -118,7 +118,9 @@ class EnginePlayer(ProgramPlayer):
                     self.faults[game] = str(error)
         super().follow(games, actions)
         for game in games[self.batch.is_over(games, np.empty(len(games), np.bool_))].tolist():
-            if self.env.turns is None:  # engines do not know fixed turns, and would score an unfinished game
+            # With fixed turns (`GoEnv.turns`) a game can end without two passes.  GTP has no such rule: an engine would
+            # take the game for an unfinished one, and is not asked for a score.
+            if self.env.turns is None:
                 self._keep_score(game)
             self.processes[game].close()
 

@@ -82,7 +82,10 @@ class EntrantText:
     level: float | None = None
 
     def with_defaults(self, readouts: int, search: str = PLAYER_RULE) -> "EntrantText":
-        """Return the parts; a network whose name lacks readouts or a search gets these."""
+        """Return the parts; a network whose name lacks readouts or a search gets the ones given here.
+
+        A network at a level gets them too, but does not play by them.
+        """
         if self.model is None:
             return self
         readouts = readouts if self.readouts is None else self.readouts
@@ -146,8 +149,9 @@ def entrant_at_level(text: str, base: str, model: Path, level_name: str) -> Entr
         raise ValueError(f"{text}: a level in a match must be a number from 1 to {FULL_STRENGTH}")
     if level < FULL_STRENGTH:
         return EntrantText(base, model, level=level)
-    # The highest level is a full search, with the readouts with which the levels were measured.
-    return EntrantText(base, model, readouts=all_tables()["full"])
+    # The highest level is a full search, with as many readouts as in the measurements of the levels (levels.json).
+    full_readouts = all_tables()["full"]
+    return EntrantText(base, model, readouts=full_readouts)
 
 
 def read_options(options: str) -> dict[str, Any] | None:
@@ -157,7 +161,7 @@ def read_options(options: str) -> dict[str, Any] | None:
     """
     # The pattern is made at each call, since rules can be added to SEARCHES.
     search = rf"(?P<search>{'|'.join(map(re.escape, SEARCHES))}|[^,@=]+:[A-Za-z_]\w*)"
-    # The comma is for readouts and a search; before a search alone it does no harm.
+    # A comma parts readouts and search: "64,gumbel".  Without readouts both ",gumbel" and "gumbel" are read.
     for form in (f"(?P<readouts>[0-9]+)(,{search})?", f",?{search}", "level=(?P<level>.+)"):
         if match := re.fullmatch(form, options):
             return match.groupdict()
@@ -177,7 +181,8 @@ def entrant_for(player: object, env: GameEnv, readouts: int, search: SearchSpec 
         # `network` is used only if the player is a network or a network's name.
         return Entrant(resolve_player(player, env, device), readouts, search, network=player)
     entrant = make_entrant(entry.with_defaults(readouts), env, device, players={})
-    # To a name without a search `with_defaults` has added a search by its name; `search` may also be settings.
+    # If the name has no search, `with_defaults` has filled in "puct".  The argument `search` takes its place: it may be
+    # settings, and `with_defaults` could not have been given settings.
     return entrant if entry.search else replace(entrant, search=search)
 
 
@@ -206,14 +211,17 @@ def resolve_player(player: object, env: GameEnv | None = None, device: str = "cp
     if isinstance(source, PlayoutSettings) and source.equivalence:  # RAVE is for Go alone
         require_go(env, source.name)
     if isinstance(source, AlphaBetaSettings) and is_go(env):
-        check_game_has_evaluation(env)  # without one it sees nothing before the end of a game of Go
+        # Raises an error, since Go has no evaluation, and the end of its games is out of reach.  In other games without
+        # an evaluation, such as a user's own, alpha-beta search can at least see wins and losses near the end.
+        check_game_has_evaluation(env)
     return source
 
 
 def network_file(name: str) -> Path | None:
     """Return the file or run folder of the network called `name`; None if `name` is not the name of a network.
 
-    A name that looks like a path counts as a network's even if nothing is there: reading it then says what is missing.
+    A path, or a name with the prefix "katago:" (OF_KATAGO), counts as a network's even if the file is missing, so that
+    reading it says what is missing.
     """
     path = model_file(name)
     looks_like_file = "/" in name or name.endswith(".safetensors") or name.startswith(OF_KATAGO)
@@ -302,15 +310,14 @@ def read_player(entry: EntrantText, env: GameEnv, device: str) -> Entrant:
         player = resolve_player(find_player(entry.base), env)
         if isinstance(player, Submission):
             return Entrant(player, weights=hashlib.sha256(player.path.read_bytes()).hexdigest())
-        if isinstance(player, Engine):
+        if isinstance(player, Engine):  # its name and version, which `check_engine` returns, stand for its `weights`
             return Entrant(player, weights=check_engine(require_go(env, player.name), player))
         return Entrant(player)
     # The network plays its own saved game, whose input planes may be others, with the board size and komi of `env`.
     komi_setting = {"komi": env.config["komi"]} if "komi" in env.config else {}
     net = load_model(entry.model, with_settings(saved_game(entry.model, env.N), komi_setting))
-    weights = hashlib.sha256(entry.model.read_bytes()).hexdigest()
     evaluator = as_evaluator(net, env, device, forecasts=entry.level is not None)  # levels need forecasts of the score
-    return Entrant(evaluator, weights=weights, network=net)
+    return Entrant(evaluator, weights=hashlib.sha256(entry.model.read_bytes()).hexdigest(), network=net)
 
 
 def common_game(

@@ -62,6 +62,7 @@ def adjudicate(env: GameEnv, engine: Engine, game: MatchGame, seed: int) -> Matc
     texts = game.disagreement, disagreement(game.margin, text, engine.name)
     first_colour = 1 if game.number % 2 == 0 else -1  # of the match's first player; the outcome is in its view
     outcome = first_colour * float(np.sign(margin)) + 0.0  # no -0.0
+    # `counted`: an engine has scored the final board too.
     return replace(game, outcome=outcome, margin=margin, counted=True, disagreement="; ".join(filter(None, texts)))
 
 
@@ -149,7 +150,7 @@ def evaluate(
             but its last bits depend on how many games are played side by side.
     """
     check_env(env)
-    warm_up()
+    warm_up()  # begins to compile the kernels of searches in another process, unless they are compiled
     num_games = check_int("num_games", num_games, 1)
     first_readouts, second_readouts = (check_int("readouts", n, 0) for n in as_pair("readouts", readouts))
     first_search, second_search = as_pair("search", search)

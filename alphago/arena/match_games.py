@@ -70,7 +70,7 @@ class ParallelGames:
         self.players, self.plan, self.numbers = players, plan, numbers
         self.board = env.new_batch(len(numbers))
         self.generators = [np.random.default_rng([plan.seed, number]) for number in numbers]
-        # Games 2k and 2k + 1 draw the same random opening.
+        # Games 2k and 2k + 1 draw the same random opening.  The 1 makes these generators differ from all those above.
         self.opening_generators = [np.random.default_rng([plan.seed, number // 2, 1]) for number in numbers]
         self.first_is_black = np.array([number % 2 == 0 for number in numbers])
         self.moves: list[list[int]] = [[] for _ in numbers]
@@ -102,7 +102,8 @@ class ParallelGames:
         """Return the finished games of the slots `over`, int64 [n], whose games have ended by the rules."""
         black_outcomes, margins = self.board.black_results(over)
         margins += 0.0  # no -0.0
-        # A drawn game may have a small outcome, and a game of one's own a winner at equal points: both numbers tell.
+        # With graded outcomes a draw may have a small outcome other than 0.  In a user's own game a player may win at
+        # equal points, so a margin of 0 alone does not show a draw.
         is_draw = (margins == 0) & (np.abs(black_outcomes) < LARGEST_DRAW)
         black_outcomes[is_draw] = 0
         outcomes = np.where(self.first_is_black[over], black_outcomes, -black_outcomes)

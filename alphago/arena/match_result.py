@@ -108,9 +108,9 @@ class MatchResult:
 
     @property
     def by_colour(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-        """Two tuples (wins, draws, losses) of `black`: for its games with Black, and for its games with White.
+        """Two tuples (wins, draws, losses) of the match's first player: of the games as Black, and of those as White.
 
-        In `played` these games alternate, beginning with one with Black.
+        The first player, called `black` in `evaluate`, has Black in games 0, 2, 4, … and White in the others.
         """
         return counts(self.outcomes[::2]), counts(self.outcomes[1::2])
 
@@ -221,7 +221,8 @@ def result_caption(position: Position, outcome: float, number: int, is_over: boo
         position: the last position of the game.
         outcome: the first player's result.
         number: the number of the game; the first player has Black if it is even.
-        is_over: whether the game ended by the rules; only then the caption has a margin.
+        is_over: whether the game ended by the rules; only then the caption has a margin.  It can differ from
+            `position.is_over`: the match may have had a lower limit of moves than the game of `position`.
     """
     colour, sign = ("Black", 1) if number % 2 == 0 else ("White", -1)
     if outcome == 0:

@@ -46,7 +46,7 @@ class MatchWork(RemoteWork):
         (game, plan, sides), players = unpack(data)
         env = known_game(game)
         entrants = []
-        with own_thread():  # with one torch thread, as in `to_bytes`
+        with own_thread():  # the form of `one_torch_thread` (see `to_bytes`) for a thread that belongs to a worker
             for number, (readouts, search, level) in enumerate(sides):
                 player = player_from_bytes(env, players[str(number)].tobytes(), level)
                 entrants.append(Entrant(player, readouts, search, level=level))

@@ -84,7 +84,7 @@ class SearchPlayer(Player):
         readouts = np.zeros(self.search.games, np.int32)
         readouts[games] = self.readouts
         best_only = np.zeros(self.search.games, np.bool_)
-        best_only[games] = ~by_chance
+        best_only[games] = ~by_chance  # these searches may end as soon as no other action can become the best
         self.search.begin_move(games, self.plies[games])
         self.search.run(readouts, best_only)
         return self.search.choose(games, by_chance, chance)
@@ -106,7 +106,10 @@ class PolicyPlayer(Player):
         self.evaluator = evaluator
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Return actions, int32 [n], drawn in proportion to the policy where `by_chance` is set."""
+        """Return actions, int32 [n], drawn in proportion to the policy where `by_chance` is set.
+
+        In the other games the action is the most probable one.  Passes that might lose a won game are left out.
+        """
         priors = np.empty((len(games), self.batch.env.action_space), np.float32)
         values = np.empty(len(games), np.float32)
         self.evaluator.evaluate(self.batch, games, priors, values)
@@ -119,14 +122,14 @@ class LevelPlayer(Player):
     def __init__(self, env: GameEnv, evaluator: Evaluator, games: int, level: float) -> None:
         self.search = Search(env, evaluator, games, Puct(leaves=LEAVES))
         super().__init__(self.search.batch)
-        self.terms = level_conditions(level, env, self.search.has_forecasts)
+        self.level_settings = level_conditions(level, env, self.search.has_forecasts)
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         """Return actions, int32 [n], all drawn with `chance`; `by_chance` is ignored."""
         readouts = np.zeros(self.search.games, np.int32)
-        readouts[games] = self.terms.readouts
+        readouts[games] = self.level_settings.readouts
         self.search.run(readouts)
-        shares = level_shares(self.search, games, self.terms)
+        shares = level_shares(self.search, games, self.level_settings)
         return choose_actions(shares, np.ones(len(games), np.bool_), chance)
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:

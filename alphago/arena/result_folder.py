@@ -118,6 +118,7 @@ def open_folder(file: Path, identity: Mapping[str, Any]) -> None:
         try:
             saved = dict(files.parse_json(files.read_file(file)))
         except (ValueError, TypeError) as error:
+            # `parse_json` raises its ValueError from the error of the JSON decoder, whose name says more.
             raise ValueError(f"{file} is damaged ({type(error.__cause__ or error).__name__})") from error
         return check_begun(folder, saved, identity)
     if not files.is_new_or_empty(folder):

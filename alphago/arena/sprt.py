@@ -18,7 +18,7 @@ from alphago.arena.elo import expected_score
 from alphago.system.validation import checks_keywords
 
 MOST_ELO = 2000  # at such a difference the stronger player takes all but one point of 100 000
-RARE = 1e-3  # the count of an outcome that has not occurred; a count of 0 would mean that it is impossible
+LEAST_COUNT = 1e-3  # the count of a score that has not occurred; a count of 0 would mean that it is impossible
 
 
 class Verdict(NamedTuple):
@@ -68,10 +68,11 @@ class Sprt:
             counts: [3] or [5], how often each score occurred: loss, draw, win for single games; 0, 1/2, 1, 3/2 and 2
                 points for pairs of games.
         """
-        weights = np.maximum(np.asarray(counts, np.float64), RARE)
-        scores = np.linspace(0, 1, len(weights))
-        likelihood0 = log_likelihood(weights, scores, expected_score(self.elo0))
-        likelihood1 = log_likelihood(weights, scores, expected_score(self.elo1))
+        # A score that has not occurred yet is rare, not impossible.
+        positive_counts = np.maximum(np.asarray(counts, np.float64), LEAST_COUNT)
+        scores = np.linspace(0, 1, len(positive_counts))
+        likelihood0 = log_likelihood(positive_counts, scores, expected_score(self.elo0))
+        likelihood1 = log_likelihood(positive_counts, scores, expected_score(self.elo1))
         return likelihood1 - likelihood0
 
     def judge(self, scores: Sequence[float]) -> Verdict:

@@ -67,4 +67,4 @@ def panel(cells: list[tuple[Any, Any, MatchResult]], curve_name: str, column_nam
         # The name begins with a blank, which keeps it off the curve's end.
         curves.append(Curve(places, rates, colour, name=f" {curve_name} {value}", low=low, high=high))
     labels = tuple(map(str, columns))
-    return CurvePanel("Win rate", curves, SHARE, level=0.5, low=0, high=1, x_label=column_name, x_names=labels)
+    return CurvePanel("Win rate", curves, unit=SHARE, level=0.5, low=0, high=1, x_label=column_name, x_names=labels)

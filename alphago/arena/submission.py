@@ -57,7 +57,7 @@ def game_text(env: GameEnv) -> str:
     """
     try:
         # In hexadecimal digits the text has no blanks, and is one word of the command "begin".
-        return json.dumps([importable_name(env, "submissions"), dict(env.config)]).encode().hex()
+        return json.dumps([importable_name(env, who="submissions"), dict(env.config)]).encode().hex()
     except TypeError as error:
         raise ValueError(f"submissions must be able to make the game from its config: {error}, got {env}") from None
 
@@ -68,20 +68,20 @@ class SubmissionProcess(EngineProcess):
     A failure reply means an exception in the submission; the process goes on.
 
     Args:
-        game: what `game_text` returns.
+        game_text: what the function `game_text` returns.
     """
 
     farewell = b""  # the process ends when its input does
     refusal = "{name}: {text}"  # an exception says enough: the command that was sent is left out
 
-    def __init__(self, submission: Submission, game: str) -> None:
+    def __init__(self, submission: Submission, game_text: str) -> None:
         self.folder = TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True)
         command = python_command("-B", "-m", "alphago.arena.submission_process", str(submission.path))
         environment = {**child_environment(), "TMPDIR": self.folder.name, "OMP_NUM_THREADS": "1"}
         engine = Engine(submission.file, tuple(command), START_SECONDS, submission.move_seconds)
         super().__init__(engine, command, cwd=self.folder.name, env=environment)
         try:
-            self.ask(f"begin {game}")  # not on the command line, which may be too short for it
+            self.ask(f"begin {game_text}")  # not on the command line, which may be too short for it
         except BaseException:
             self.close()
             raise
@@ -107,7 +107,7 @@ class SubmissionPlayer(ProgramPlayer):
     def __init__(self, env: GameEnv, submission: Submission, seeds: Sequence[int]) -> None:
         super().__init__(env, submission.file, len(seeds))
         self.submission, self.seeds = submission, seeds
-        self.game = game_text(env)
+        self.game_text = game_text(env)
         self.process: SubmissionProcess | None = None
         self.import_error = ""  # why the file cannot be imported; "" if it is not known to fail
 
@@ -123,7 +123,7 @@ class SubmissionPlayer(ProgramPlayer):
             raise EngineError(self.import_error)
         if self.process is None or self.process.closed:
             try:
-                self.process = SubmissionProcess(self.submission, self.game)
+                self.process = SubmissionProcess(self.submission, self.game_text)
             except EngineError as error:
                 self.import_error = str(error)
                 raise

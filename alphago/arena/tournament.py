@@ -143,7 +143,10 @@ class Tournament:
         }
 
     def level_terms(self, entrant: Entrant) -> LevelTerms | None:
-        """Return how an entrant's level plays here: what to lose a move, and the readouts; None without a level."""
+        """Return how an entrant at a level plays this game: its loss per move, on purpose, and its readouts.
+
+        None for an entrant without a level.
+        """
         if entrant.level is None:
             return None
         return level_conditions(entrant.level, self.env, bool(getattr(entrant.player, "makes_forecasts", False)))
@@ -172,7 +175,6 @@ class Tournament:
             match: the indices of the two players.
             bar: the progress bar of `play`.
         """
-        plan = self.plan
         entrants = self.entrants[match[0]], self.entrants[match[1]]
 
         def add(game: MatchGame) -> None:
@@ -184,17 +186,19 @@ class Tournament:
             bar.set_postfix_str(text, refresh=False)
             bar.update()
 
-        batch = BATCH_GAMES if self.pool is None else plan.games  # workers divide the games into jobs themselves
+        # The games of a batch are played at once, and an interruption loses the unfinished ones: batches are small.
+        # With workers one batch has all games, since `play_on_workers` divides the games into small jobs.
+        batch = BATCH_GAMES if self.pool is None else self.plan.games
         step = SPRT_GAMES if self.settings.sprt else batch  # games between two looks at the test
-        for begin in range(0, plan.games, step):
+        for begin in range(0, self.plan.games, step):
             played = self.games(match)  # also games of earlier calls
             verdict = self.verdict(match, games=begin)
             if verdict is not None and verdict.state != "continue":  # the games that are left are not played
-                bar.total -= plan.games - len(played)
+                bar.total -= self.plan.games - len(played)
                 return
-            numbers = [number for number in range(begin, min(begin + step, plan.games)) if number not in played]
+            numbers = [number for number in range(begin, min(begin + step, self.plan.games)) if number not in played]
             if numbers:
-                play_match(self.env, entrants, plan, numbers, add, adjudicator=self.adjudicator, pool=self.pool)
+                play_match(self.env, entrants, self.plan, numbers, add, adjudicator=self.adjudicator, pool=self.pool)
 
     def games(self, match: Match) -> dict[int, MatchGame]:
         """Return the games of a match that were played, by number; match: the indices of the two players."""

@@ -48,8 +48,8 @@ class Job:
             again.
         hand_back: called with the result of `read`; returns the number of moves played, or of other units of work.
         worker: the name of the worker that has the job; None if no worker has it.
-        failed: for each error of the job, the worker's name.
-        ended: the workers that ended while they had the job, without those that left as they were told.
+        failed_workers: for each error of the job, the worker's name.
+        ended_workers: the workers that ended while they had the job, without those that left as they were told.
     """
 
     work: str
@@ -57,8 +57,8 @@ class Job:
     read: Callable[[bytes], Any]
     hand_back: Callable[[Any], int]
     worker: str | None = None
-    failed: list[str] = field(default_factory=list)
-    ended: list[str] = field(default_factory=list)
+    failed_workers: list[str] = field(default_factory=list)
+    ended_workers: list[str] = field(default_factory=list)
 
 
 class JobPool:
@@ -251,7 +251,8 @@ class JobPool:
             self.sentences.append(f"worker {name} has gone{because}")
             for job in self._lose_jobs(name):
                 if why != HAS_LEFT:
-                    count_failure(job.ended, name, MOST_ENDS, f"its worker has ended{because}")
+                    # Raises RuntimeError if the job has now ended MOST_ENDS workers.
+                    count_failure(job.ended_workers, name, MOST_ENDS, f"its worker has ended{because}")
         now = time.monotonic()
         if self.live or not self.jobs:
             self.tell_at = now + SILENCE
@@ -293,7 +294,8 @@ class JobPool:
             self.counts["repeated"] += 1
             if error:
                 self.sentences.append(f"a task failed on worker {answer.worker}: {error.strip().splitlines()[-1]}")
-                count_failure(job.failed, answer.worker, MOST_ERRORS, error)
+                # Raises RuntimeError if the job has now failed MOST_ERRORS times.
+                count_failure(job.failed_workers, answer.worker, MOST_ERRORS, error)
 
     def _leave_out(self, worker: str, reason: str) -> None:
         """Give a worker no more jobs, since it cannot do the run's work, and take its jobs from it."""
@@ -313,7 +315,7 @@ class JobPool:
         for key, job in [(key, job) for key, job in self.jobs.items() if job.worker is None]:
             if max(free.values(), default=0) <= 0:
                 return
-            candidates = (self.live.keys() - job.failed) or self.live.keys()
+            candidates = (self.live.keys() - job.failed_workers) or self.live.keys()
             worker = max(candidates, key=lambda name: free[name])
             if free[worker] > 0:
                 self.transport.give(worker, key, job.work, job.data)
@@ -326,7 +328,7 @@ def count_failure(failures: list[str], worker: str, most: int, error: str) -> No
     """Add a worker to a job's failures; raise RuntimeError if there are `most` of them.
 
     Args:
-        failures: `Job.failed` or `Job.ended`.
+        failures: `Job.failed_workers` or `Job.ended_workers`.
         error: the text about the latest failure, for the message.
     """
     failures.append(worker)

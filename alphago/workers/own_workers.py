@@ -29,7 +29,7 @@ class OwnWorkers(SharedFolder):
 
     def __init__(self, count: int, env: GameEnv | None = None) -> None:
         self.count = count
-        game = "" if env is None or is_packaged(type(env)) else importable_name(env, "workers")
+        game = "" if env is None or is_packaged(type(env)) else importable_name(env, who="workers")
         self.files = TemporaryDirectory(prefix="alphago-workers-")
         super().__init__(self.files.name)
         self.command: tuple[str, ...] = ("-m", __name__, str(self.path), game)

@@ -27,13 +27,14 @@ from alphago.system.files import lock, parse_json, read_file, typed_path, user_p
 from alphago.workers.work import HAS_LEFT, JobAnswer, WorkBench, WorkerRefused
 
 BEAT = 0.5  # seconds between two beats
-DEAD = 15.0  # seconds without a beat after which a worker counts as gone
+SILENCE_LIMIT = 15.0  # seconds without a beat after which a worker counts as gone
 POLL = 0.02  # seconds between two looks into the folder
 WORKS, WORKERS, TASKS, ANSWERS, LEFT = "works", "workers", "tasks", "answers", "left"
 
 
-def files_in(folder: Path) -> list[Path]:
-    """Return the complete files in a folder, sorted by name; [] if the folder is gone."""
+def list_folder(folder: Path) -> list[Path]:
+    """Return the folders and the complete files in a folder, sorted by name; [] if the folder is gone."""
+    # `write_atomic` begins a file under a name with a dot in front, and renames the file when it is complete.
     with suppress(OSError):
         return [folder / name for name in sorted(os.listdir(folder)) if not name.startswith(".")]
     return []
@@ -52,7 +53,7 @@ class SharedFolder:
 
     Args:
         path: the folder, which the constructor makes.
-        dead: seconds without a beat after which a worker counts as gone.
+        silence_limit: seconds without a beat after which a worker counts as gone.
 
     Raises:
         BlockingIOError: if another run uses the folder.
@@ -61,8 +62,8 @@ class SharedFolder:
 
     is_own = False
 
-    def __init__(self, path: str | Path, *, dead: float = DEAD) -> None:
-        self.path, self.dead = user_path(path), dead
+    def __init__(self, path: str | Path, *, silence_limit: float = SILENCE_LIMIT) -> None:
+        self.path, self.silence_limit = user_path(path), silence_limit
         for name in (WORKS, WORKERS):
             (self.path / name).mkdir(parents=True, exist_ok=True)
         self.pulses: dict[str, Heartbeat] = {}  # by worker
@@ -70,13 +71,13 @@ class SharedFolder:
         self.gone: dict[str, str] = {}
         self.looked_at = 0.0  # when `workers` last looked into the folder
         self.lock = lock(self.path)
-        for stale in (*self.path.glob(f"{WORKERS}/*/*/*"), *files_in(self.path / WORKS)):
+        for stale in (*self.path.glob(f"{WORKERS}/*/*/*"), *list_folder(self.path / WORKS)):
             stale.unlink(missing_ok=True)  # tasks, answers and works that an earlier run has left
 
     def publish(self, name: str, data: bytes, keep: set[str]) -> None:
         """Write a work's file, and remove those of all other works but the ones named in `keep`."""
         write_atomic(self.path / WORKS / name, data)
-        for old in files_in(self.path / WORKS):
+        for old in list_folder(self.path / WORKS):
             if old.name not in (name, *keep):
                 old.unlink(missing_ok=True)
 
@@ -89,15 +90,16 @@ class SharedFolder:
         if now - self.looked_at < BEAT / 2:
             return self.live
         self.live, self.looked_at = {}, now
-        for folder in files_in(self.path / WORKERS):
+        for folder in list_folder(self.path / WORKERS):
             pulse = self._read_pulse(folder, now)
-            has_left = (folder / LEFT).exists() and not files_in(folder / ANSWERS)  # first its last answers are taken
-            if has_left or now - pulse.since > self.dead:
+            # A worker that has left stays in the list until its last answers are taken.
+            has_left = (folder / LEFT).exists() and not list_folder(folder / ANSWERS)
+            if has_left or now - pulse.since > self.silence_limit:
                 del self.pulses[folder.name]
-                silence = f"nothing was heard of it for {self.dead:g} s"
+                silence = f"nothing was heard of it for {self.silence_limit:g} s"
                 self.gone.setdefault(folder.name, HAS_LEFT if has_left else silence)  # OwnWorkers may have set a reason
                 shutil.rmtree(folder, ignore_errors=True)
-            elif pulse.lives:  # else the worker may have died before this run, and goes after `dead` seconds
+            elif pulse.lives:  # else the worker may have died before this run, and goes after the `silence_limit`
                 with suppress(ValueError, KeyError, TypeError):  # the file is damaged, or no worker's
                     self.live[folder.name] = parse_json(pulse.beat)["cores"]
         return self.live
@@ -129,7 +131,7 @@ class SharedFolder:
         """Return the answers in the workers' folders, and remove their files; if there are none, wait POLL seconds."""
         answers = []
         for worker in self.pulses:
-            for path in files_in(self.path / WORKERS / worker / ANSWERS):
+            for path in list_folder(self.path / WORKERS / worker / ANSWERS):
                 with suppress(FileNotFoundError):
                     key, _, kind = path.name.partition(" ")
                     answers.append(JobAnswer(worker, key, kind, read_file(path)))
@@ -162,7 +164,9 @@ class FolderWorker:
         self.path, self.cores, self.tell = user_path(path), cores, tell
         self.bench = WorkBench(lambda name: read_file(self.path / WORKS / name), device)
         self.refused = ""  # why this worker cannot do the run's work
-        self.own_folder = self.path / WORKERS / "none"  # no folder has this name; `join` names and makes the real one
+        # Until `join` makes the worker's real folder, this path is that of no folder.  If the worker is stopped before,
+        # `work` cannot write LEFT, and ignores the error.
+        self.own_folder = self.path / WORKERS / "none"
 
     def join(self, stop: threading.Event) -> None:
         """Wait for the run's folder, and make this worker's folder in it, with a name that no other worker has.
@@ -208,7 +212,7 @@ class FolderWorker:
                 # Done tasks are dropped first, then the files are listed: a dropped task has removed its file before.
                 # In the other order, a task that ends meanwhile would be begun again, from its listed file.
                 running = {name: task for name, task in running.items() if not task.done()}
-                for path in files_in(self.own_folder / TASKS):
+                for path in list_folder(self.own_folder / TASKS):
                     if path.name not in running:
                         running[path.name] = threads.submit(self.do, path, stop)
                 if len(running) < self.cores:  # a new task may come at any time

@@ -63,7 +63,7 @@ class TestPlayer:
     def test_a_search_may_pause_anywhere(self, nodes: int, monkeypatch: pytest.MonkeyPatch) -> None:
         row = going_on(ReversiEnv(6), 1, 6).batch.rows[0]
         whole = AlphaBetaSearch(ReversiEnv(6), 5).find(row)
-        monkeypatch.setattr("alphago.arena.alphabeta.NODES", nodes)
+        monkeypatch.setattr("alphago.arena.alphabeta.NODES_BEFORE_PAUSE", nodes)
         assert AlphaBetaSearch(ReversiEnv(6), 5).find(row) == whole
 
     def test_an_only_move_needs_no_search(self) -> None:

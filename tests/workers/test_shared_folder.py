@@ -47,7 +47,7 @@ def working(path: Path, **options: int) -> Iterator[list[str]]:
 
 
 def remote(path: Path, dead: float = 60.0) -> partial[RemoteSelfPlay]:
-    return partial(RemoteSelfPlay, make_transport=lambda env: SharedFolder(path, dead=dead))
+    return partial(RemoteSelfPlay, make_transport=lambda env: SharedFolder(path, silence_limit=dead))
 
 
 class TestSharedFolder:

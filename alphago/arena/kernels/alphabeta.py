@@ -94,6 +94,9 @@ def probe(stack, table, ply, depth, number):
     plies_left = note // (ACTIONS * BOUNDS) % DEPTHS
     bound = note // ACTIONS % BOUNDS
     value = table[entry, VALUE]
+    # The key contains the number of plies played, and each iteration of a search is deeper than the one before.  So an
+    # entry never has more plies left than the node.  An entry with fewer is of an earlier iteration, and gives only the
+    # action to try first.
     # A bound is enough if it lies outside of the node's window.  The root is always searched, for its best action.
     fails_high = bound == LOWER and value >= stack.beta[ply]
     fails_low = bound == UPPER and value <= stack.alpha[ply]

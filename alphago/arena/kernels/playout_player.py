@@ -23,10 +23,11 @@ NO_SIDE = -1  # in `first_side`: neither side has played on the point
 @part
 def count_points(row, side):
     """Return 2 if `side`, BLACK or WHITE, wins on the current board, 1 for a draw, 0 if it loses."""
-    margin = 2 * area(row) - load(row, KOMI2)
+    # `area` returns Black's area minus White's; KOMI2 is twice the komi.  So this is twice Black's margin, an integer.
+    double_margin = 2 * area(row) - load(row, KOMI2)
     if side != BLACK:
-        margin = -margin
-    return 2 * (margin > 0) + (margin == 0)
+        double_margin = -double_margin
+    return 2 * (double_margin > 0) + (double_margin == 0)
 
 
 @part
@@ -44,8 +45,8 @@ def add_node(tree, action, amaf_visits, amaf_points):
 
 
 @part
-def add_points(tree, row, own_eyes, prior):
-    """Add a node for each of the mover's legal points; return whether the mover has a legal point.
+def add_moves(tree, row, own_eyes, prior):
+    """Add a node for each legal move on a point of the board; return whether there is such a move.
 
     Args:
         own_eyes: whether to add the mover's own eyes too.
@@ -56,10 +57,10 @@ def add_points(tree, row, own_eyes, prior):
     for r in range(size):
         legal = legal_bits(row, r)
         any_legal |= legal != 0
-        points = legal if own_eyes else without_own_eyes(row, r, legal)
-        while points:
-            add_node(tree, r * size + lowest_bit(points), prior, prior)
-            points &= points - 1  # without the lowest bit
+        columns = legal if own_eyes else without_own_eyes(row, r, legal)  # bit c: the move on column c of row r
+        while columns:
+            add_node(tree, r * size + lowest_bit(columns), prior, prior)
+            columns &= columns - 1  # without the lowest bit
     return any_legal
 
 
@@ -95,12 +96,12 @@ def expand(tree, node, row, state, prior):
     first = load(tree.used, 0)
     if first + size * size + 1 > tree.action.shape[0]:
         return
-    any_legal = add_points(tree, row, False, prior)  # without own eyes
+    any_legal = add_moves(tree, row, False, prior)  # without own eyes
     stuck = load(tree.used, 0) == first  # no node was added: all legal points are own eyes, or none is legal
     # As in `legal_mask`: before ply FIRST_PASS (`GoEnv.first_pass`) a pass is legal only without another legal move.
     may_pass = load(row, PLY) >= load(row, FIRST_PASS) or not any_legal
     if stuck and not may_pass:
-        add_points(tree, row, True, prior)  # own eyes are all that is left
+        add_moves(tree, row, True, prior)  # own eyes are all that is left
     shuffle(tree, first, state)
     if may_pass and (stuck or node == ROOT or pass_ends(row)):
         points = count_points(row, load(row, TO_PLAY))  # of a pass that ends the game now: 2 won, 1 drawn, 0 lost
@@ -201,11 +202,11 @@ def play_out(game, ply):
 
 @part
 def count_amaf(tree, node, first_side, side, points):
-    """Add a playout to the "all moves as first" counts of those children whose points `side` was the first to play.
+    """Add a playout to the "all moves as first" counts of those children whose actions `side` was the first to play.
 
     Args:
         node: the parent.
-        first_side: for each point, the side that was the first to play it after `node`.
+        first_side: for each action, the side that was the first to play it after `node`.
         points: the result of the playout for `side`.
     """
     first = load(tree.first_child, node)
@@ -219,8 +220,8 @@ def count_amaf(tree, node, first_side, side, points):
 def back_up(tree, game, depth, plies, mover_points):
     """Add a finished playout to the nodes of its path.
 
-    Nodes are updated from the last to the first, so that `first_side` holds the side that was first to play each point
-    after the current node. Passes are left out, since the value of a pass says nothing about other passes.
+    Nodes are updated from the last to the first, so that `first_side` holds the side that was first to play each action
+    after the current node.  Passes are left out, since the value of a pass says nothing about other passes.
 
     Args:
         depth: the number of moves of the path.

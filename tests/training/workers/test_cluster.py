@@ -19,7 +19,7 @@ from alphago import GoEnv, NeuralNet
 from alphago.training.workers.remote_selfplay import source_by_workers
 from alphago.workers.jobs import MOST_ENDS
 from alphago.workers.ray_cluster import RAY_COMMAND, RAY_SETTINGS, TOKEN, TOKEN_PATH, import_ray
-from alphago.workers.shared_folder import TASKS, WORKERS, files_in
+from alphago.workers.shared_folder import TASKS, WORKERS, list_folder
 from tests.training.small_runs import EXACT, Listener, Sources, games_in, interrupt_at, run, same
 
 pytestmark = pytest.mark.cluster
@@ -58,7 +58,7 @@ def folder_worker(shared: Path) -> "subprocess.Popen[bytes]":
 
 def playing(shared: Path) -> list[int]:
     """Return the processes of the workers that have a task."""
-    busy = [folder.name for folder in files_in(shared / WORKERS) if files_in(folder / TASKS)]
+    busy = [folder.name for folder in list_folder(shared / WORKERS) if list_folder(folder / TASKS)]
     return [int(name.split("-")[-2]) for name in busy]
 
 
