@@ -206,8 +206,8 @@ def take_value(stack, ply, value):
         stack.best_action[ply] = stack.current[ply]
 
 
-def search(depth, number, stack, table, history, most):
-    """Continue a search to `depth`, visiting at most `most` nodes; return whether the search is complete.
+def search(depth, number, stack, table, history, most_nodes):
+    """Continue a search to `depth`, visiting at most `most_nodes` nodes; return whether the search is complete.
 
     When the search is complete, stack.best[0] is the value of the root and stack.best_action[0] its best action.
 
@@ -217,14 +217,14 @@ def search(depth, number, stack, table, history, most):
         stack: a `Stack` (alphabeta.py), initialised with the root in row 0 and an infinite window.
         table: int64 [entries, 3], where `entries` is a power of two.
         history: int64 [2, A], by side (`mover_index`): how often each action was the best one, weighted as in `leave`.
-        most: the nodes that this call may visit.
+        most_nodes: the nodes that this call may visit.
     """
     ply = stack.progress[AT]
     entering = stack.progress[ENTERING] != 0
     nodes = 0
     # Each turn enters the node at `ply` if it is new.  Then it either opens the next child, which the next turn enters,
     # or gives the node's value to the parent, with which the next turn goes on.
-    while nodes < most or not entering:  # the search pauses only before a new node
+    while nodes < most_nodes or not entering:  # the search pauses only before a new node
         known = False
         value = 0
         if entering:
