@@ -12,10 +12,10 @@ from numpy.typing import DTypeLike
 
 from alphago.cuda.contract import Array, BackendMissing
 from alphago.cuda.kernel_source import LANES, Program
+from alphago.system import stopwatch
 from alphago.system.kernels.jit import CACHE_FOLDER
 from alphago.system.kernels.private_folder import make_private
 from alphago.system.optional import optional_import
-from alphago.system.stopwatch import TRANSFER
 
 if TYPE_CHECKING:
     from cupy import RawModule, ndarray
@@ -133,10 +133,10 @@ class Device:
         is_ready = isinstance(values, self._cupy.ndarray) and values.dtype == dtype and values.flags.c_contiguous
         if is_ready:  # the usual case in a search: a call of CuPy would take longer than a kernel's launch
             return values
-        with TRANSFER:  # the stopwatch for transfers, see alphago.system.stopwatch
+        with stopwatch.TRANSFER:  # a stopwatch counts this time as that of transfers
             return self._cupy.ascontiguousarray(self._cupy.asarray(values, dtype))
 
-    @TRANSFER
+    @stopwatch.TRANSFER
     def download(self, array: "ndarray") -> np.ndarray:
         return self._cupy.asnumpy(array)
 
@@ -154,13 +154,17 @@ class Device:
         self._cupy.cuda.get_current_stream().synchronize()
 
     def new_stream(self) -> "Stream":
+        """Return a stream that `keep_stream` has taken back, or else a new one.
+
+        A stream is never destroyed, since torch may still ask it about memory that it copied from (see FREE_STREAMS).
+        """
         try:
             return FREE_STREAMS.pop()
         except IndexError:  # not checked in advance, since another thread may take the last stream
             return self._cupy.cuda.Stream(non_blocking=True)
 
     def keep_stream(self, stream: "Stream") -> None:
-        """Keep a stream for `new_stream`; it is never destroyed, see FREE_STREAMS."""
+        """Keep a stream, which is never destroyed, for `new_stream`; see there for the reason."""
         FREE_STREAMS.append(stream)
 
 

@@ -169,7 +169,7 @@ def open_analyst(
     # For the network alone the settings are those of one readout, since a search has at least one.
     search_settings = make_search(settings, max(1, readouts), leaves_for(len(positions), readouts))
     evaluator = Evaluators(net, device, symmetries=check_bool("symmetries", symmetries))(env)
-    nodes = readouts + 2  # of a tree: the root, and one that is spare
+    nodes = readouts + 2  # about how many a tree has room for
     return Analyst(
         settings=search_settings,
         threads=threads,

@@ -151,12 +151,12 @@ class Analysis:
         if not self.positions:
             raise ValueError("positions must be known for a picture, as they are in what analyze() returns")
         to_mover = 1 if self.views is None else int(self.views[i])  # sign that turns row i to the mover's view
-        to_black = to_mover * int(self.to_play[i])
         arrays: dict[str, Any] = {"priors": self.prior[i]}  # keywords of Position.svg
         if self.visits[i].any():
-            arrays |= {"visits": self.visits[i], "q": to_mover * self.readings[0][i]}
+            shown_q, _, _ = self.readings  # not `self.q`: no move is shown as better than the best one
+            arrays |= {"visits": self.visits[i], "q": to_mover * shown_q[i]}
         if ownership and self.ownership is not None:
-            arrays["ownership"] = to_black * self.ownership[i]
+            arrays["ownership"] = to_mover * int(self.to_play[i]) * self.ownership[i]  # in Black's view
         moves = self.move(i, self.best(i), order=0).line if line else ()
         return self.positions[i].svg(line=moves, show=show, size=size, **arrays)
 

@@ -19,7 +19,7 @@ from alphago.mcts.kept_trees import KeptTrees
 from alphago.mcts.levels import check_level
 from alphago.mcts.opponent import OpponentStrength, StrengthEstimator
 from alphago.mcts.questions import Answer, Kind, Limit, Question
-from alphago.mcts.search import Forbidden, check_move_left, leaves_for, usable
+from alphago.mcts.search import Forbidden, check_move_left, leaves_for, without_empty_rules
 from alphago.mcts.search_group import SearchGroup
 from alphago.mcts.search_specs import SearchSpec, make_search
 from alphago.system.cores import available_cores
@@ -120,7 +120,8 @@ class Analyst:
         Args:
             game: the game, from its start, or the position in which the moves begin.
             moves: actions, or their texts such as "D4".
-            limit: when the search ends.  A level below the greatest has a number of readouts, in place of the limit's.
+            limit: when the search ends.  If the option `level` is below the greatest level, the level's number of
+                readouts counts instead of the limit's.
             avoid: moves that the search must not try.
             options: level, every, first, priority, plies, move_ownership, reuse, tell; see `Question`.
 
@@ -145,8 +146,9 @@ class Analyst:
         Args:
             limit: of each position.
             avoid: for each position, the moves that its search must not try; () for none at all.
-            beside: how many positions clients search at the same time, these included.  If there are many, each search
-                has few leaves in a wave, since together they fill the network's batch.
+            beside: the number of positions that are searched at the same time, these and other clients' together.  The
+                greater the number, the fewer leaves each search has in a wave, since all searches together fill the
+                network's batch.  With 1, the default, each has as many leaves as the search of a single position.
             options: as in `ask`, for all positions.
         """
         if options.get("level") is not None:
@@ -155,7 +157,8 @@ class Analyst:
             check_positive("every", options["every"])
         questions = []
         for i, position in enumerate(positions):
-            rules = usable(avoid[i]) if avoid else ()
+            # Rules without actions change no search, but a kept tree would not be found with them.
+            rules = without_empty_rules(avoid[i]) if avoid else ()
             if not position.is_over:
                 check_move_left(position, rules)
             questions.append(Question(position, self._kind(position, limit, beside), limit, avoid=rules, **options))

@@ -17,13 +17,16 @@ from alphago.mcts.kernels import nodes, waves
 from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.rule import SearchRule
 from alphago.mcts.tree import Tree, Wave, new_tree, new_wave
-from alphago.system.stopwatch import NET
+from alphago.system import stopwatch
 
 PROGRAM = Program(Path(str(nodes.__file__)).with_name("tree.cu"), constants(nodes, waves))
-# Kernels of trees that the program has too; all other kernels with the arguments (tree, games, …) only read a tree.
-SHARED = ("clear_all", "restart_all", "advance", "mix_noise", "add_candidates", "read_children", "improved_policy")
-LAST = ("waiting", "used", "state", "mover")  # the fields behind the others in memory; the last two have one byte each
-FORECASTS = ("score", "owners")  # fields that the program does not know: no evaluator on a device forecasts them
+# The kernels with the arguments (tree, games, …) that the program has too, under their names.  All other kernels with
+# these arguments only read a tree.
+ON_DEVICE = ("clear_all", "restart_all", "advance", "mix_noise", "add_candidates", "read_children", "improved_policy")
+# The fields behind the others in memory.  The last two have one byte for each node, so that the words before them stay
+# aligned; the others have words.
+LAST_IN_MEMORY = ("waiting", "used", "state", "mover")
+FORECASTS = ("score", "owners")  # fields with forecasts, which no evaluator on a device makes: the program lacks them
 
 # Games whose roots are the leaves of a wave, int64 [n]; None for leaves that the rule chooses.
 Roots = np.ndarray | None
@@ -45,8 +48,9 @@ class DeviceTree:
         self.backend, self.kernels, self.actions = backend, backend.load(PROGRAM), actions
         fields = new_tree(1, nodes, actions)._asdict()  # of one game
         arrays = {name: backend.upload(fields[name].repeat(games, axis=0), fields[name].dtype) for name in FORECASTS}
-        # The other fields share one memory, in the order in which the kernels of `tree.cu` look for them.
-        in_order = [name for name in fields if name not in FORECASTS + LAST] + [*LAST]
+        # The other fields share one memory, in the order in which the kernels of `tree.cu` look for them: words first,
+        # then bytes, so that all words are aligned.
+        in_order = [name for name in fields if name not in FORECASTS + LAST_IN_MEMORY] + [*LAST_IN_MEMORY]
         self.memory = backend.zeros((games * sum(fields[name].nbytes for name in in_order),), np.uint8)
         begin = 0
         for name in in_order:
@@ -67,9 +71,10 @@ class DeviceTree:
     def launch(self, kernel: Any, games: np.ndarray, *arguments: object, **out: np.ndarray) -> None:
         """Run a kernel on the device; see `Tree.launch`.
 
-        A kernel that the program lacks only reads the trees, and runs on a copy of them on the CPU.
+        A kernel that is not in ON_DEVICE, since the device's program lacks it, runs on the CPU, on a copy of the trees.
+        Such a kernel only reads the trees, so that nothing is copied back to them.
         """
-        if kernel.__name__ not in SHARED:
+        if kernel.__name__ not in ON_DEVICE:
             kernel(Tree(*map(self.backend.download, self.arrays)), games, *arguments, **out)
             return
         on_device = [self.backend.upload(array, array.dtype) for array in out.values()]
@@ -88,8 +93,8 @@ class DeviceTree:
 
     def at(self, name: str, games: np.ndarray, nodes: int | np.ndarray = ROOT) -> np.ndarray:
         """Return a field of one node of each of `games`, in the CPU's memory; see `Tree.at`."""
-        node_of_game = np.broadcast_to(nodes, games.shape)
-        index = self.backend.upload(games, np.int64), self.backend.upload(node_of_game, np.int64)
+        # The games, and the node of each.
+        index = self.backend.upload(games, np.int64), self.backend.upload(np.broadcast_to(nodes, games.shape), np.int64)
         return self.backend.download(getattr(self.arrays, name)[index])
 
     def bits(self, name: str) -> Any:
@@ -139,7 +144,8 @@ class DeviceWaves:
     def __init__(self, batch: Any, rule: SearchRule, games: int, rows: int, decisive: bool) -> None:
         backend, zeros, env = batch.backend, batch.backend.zeros, batch.env
         self.batch, self.rule, self.backend = batch, rule, backend
-        # Of a collision only the node is written: for each row there are two places, which tell the game.
+        # A game with L rows has at most 2 L collisions in a wave (see `waves.select`), so each row has two places.  A
+        # place gets only the collision's node, since the place itself tells the game.
         self.buffers = new_wave(rows, env.max_moves + 1, zeros)._replace(collisions=zeros((2 * rows,), np.int32))
         self.slots = backend.upload(np.arange(games, games + rows), np.int64)  # of the rows, behind those of the games
         self.reached = Reached(*(zeros((rows,), dtype) for dtype in (np.bool_, np.int8, np.float32)))
@@ -182,7 +188,7 @@ class DeviceWaves:
                     evaluator.repeat(partial(self.wave, count, leaves), self.graphs, (count, leaves))
                 else:
                     self.wave(count, leaves, roots, change)
-            with NET:  # most of the time; a Stopwatch counts it
+            with stopwatch.NET:  # the wait is mostly for the network, so a stopwatch counts it as the network's time
                 self.backend.wait()
             budget[:], broken = self.backend.download(self.counts)
             return int(broken.sum())

@@ -157,8 +157,9 @@ class GumbelRule(SearchRule):
 def round_sizes(considered: int, readouts: int, done: int) -> list[int]:
     """Return the greatest sizes that the next rounds of a search can have, whatever the number of its candidates.
 
-    A root with few legal actions has fewer than `considered` candidates, and its rounds have other sizes.  So each size
-    is the greatest for any number of candidates up to `considered`.  There are as many sizes as rounds are left with
+    A root with few legal actions has fewer than `considered` candidates, and its rounds have other sizes.  Their number
+    is not known here, since only the trees have it, and it takes time to read them from a device.  So each size is the
+    greatest for any number of candidates up to `considered`.  There are as many sizes as rounds are left with
     `considered` candidates; if there are further rounds, a later call of `plan` plans them.
 
     Args:

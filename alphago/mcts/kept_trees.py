@@ -3,6 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +14,13 @@ MOST_BYTES = 2**29  # of all kept trees together; a larger tree is not kept
 LOOK_BACK = 24  # the most moves between a position and an earlier one whose tree is used
 
 Line = tuple[Hashable, ...]  # the key of a tree: its kind of search, the start of its game and the moves since
-KeptTree = tuple[Position, list[np.ndarray]]  # the tree's position and what `Search.snapshot` has returned
+
+
+class KeptTree(NamedTuple):
+    """A tree and the position of its root."""
+
+    position: Position
+    tree: list[np.ndarray]  # what `Search.snapshot` has returned
 
 
 def start_key(position: Position) -> Line:
@@ -40,15 +47,15 @@ class KeptTrees:
         line = (kind, position.to_play, rules, *start_key(position), position.moves, position.movers)
         with self._lock:
             self._drop(line)
-            self._trees[line] = position, tree
-            self.bytes += tree_bytes(tree)
+            self._trees[line] = KeptTree(position, tree)
+            self.bytes += sum(array.nbytes for array in tree)
             while self.bytes > MOST_BYTES:
                 self._drop(next(iter(self._trees)))
 
     def load(self, kind: Hashable, position: Position, rules: tuple[Forbidden, ...], search: Search, game: int) -> None:
         """Give a game of a search the kept tree of its position, or else of the latest position before it that has one.
 
-        Of an earlier position's tree the part below the moves since is left.
+        From an earlier position's tree the game gets only the part below the moves that were played since then.
 
         Args:
             kind: as in `keep`.
@@ -56,15 +63,15 @@ class KeptTrees:
             rules: the game's forbidden moves.  A tree in which moves are forbidden is found only with the same ones.
         """
         kept = self._latest(kind, position, rules)
-        # `kept` has the latest position with a tree, and the tree.  A turn that was skipped since then was also skipped
-        # since all earlier positions.  So if this tree does not fit, no tree does.
-        if kept is not None and no_turn_skipped(kept[0], position):
-            search.restore(game, *kept)
-            for action in position.moves[len(kept[0].moves) :]:
+        # A turn that was skipped since the latest position with a tree was also skipped since all earlier positions.
+        # So if this tree does not fit, no tree does.
+        if kept is not None and no_turn_skipped(kept.position, position):
+            search.restore(game, kept.position, kept.tree)
+            for action in position.moves[len(kept.position.moves) :]:
                 search.advance(np.array([game]), np.array([action], np.int32))
 
     def _latest(self, kind: Hashable, position: Position, rules: tuple[Forbidden, ...]) -> KeptTree | None:
-        """Return the latest position up to `position` that has a kept tree, with the tree; None if there is none."""
+        """Return the kept tree of the latest position up to `position` that has one; None if there is none."""
         start, movers, plies = start_key(position), (*position.movers, position.to_play), len(position.moves)
         # Moves are forbidden by their distance from the root, so with them only the position's own tree will do.
         earliest = plies if rules else max(0, plies - LOOK_BACK)
@@ -85,12 +92,7 @@ class KeptTrees:
     def _drop(self, line: Line) -> None:
         """Remove the tree of a line, if there is one."""
         if (kept := self._trees.pop(line, None)) is not None:
-            self.bytes -= tree_bytes(kept[1])
-
-
-def tree_bytes(tree: list[np.ndarray]) -> int:
-    """Return the memory of a kept tree."""
-    return sum(array.nbytes for array in tree)
+            self.bytes -= sum(array.nbytes for array in kept.tree)
 
 
 def no_turn_skipped(earlier: Position, position: Position) -> bool:

@@ -4,7 +4,7 @@ The candidates are the moves that `GameBatch.sensible_mask` leaves, and of these
 share of a move mixes the search's visits with the network's prior.  A player that loses more has more candidates.
 Their probabilities are the softmax of
 
-    (ln(share) - loss / WORTH) / temperature,
+    (ln(share) - loss / LOSS_SCALE) / temperature,
 
 so that moves that a person might consider come first, and those that lose most come last.  In each position the
 temperature is the one with which the expected loss is the target: 0 plays the search's best move, an infinite one any
@@ -24,25 +24,25 @@ from alphago.mcts.rule import DECIDED, choose_actions, neutral_moves, winning_pa
 from alphago.mcts.search import Search
 from alphago.mcts.tree_reading import read_analysis
 
-WORTH = {"points": 4.0, "win rate": 0.2}  # a loss that makes a move e times less probable at temperature 1
+LOSS_SCALE = {"points": 4.0, "win rate": 0.2}  # the loss that makes a move e times less probable at temperature 1
 PASS_READOUTS = 400  # simulations before a pass in an undecided game: fewer tell a last point from noise too seldom
 # When the board counts as settled, so that its mover passes:
-IDLE = {"points": 0.75, "win rate": 0.01}  # the most that a move gains over a pass
-IDLE_WHEN_UNSURE = 1 / 3  # the part of IDLE that a move gains at most while the search is not sure who wins
-MOVING = 0.05  # the most of all points that may still change hands
-EMPTY = 0.25  # the most of all points that belong to no side; a network may expect no change on an open board either
+MOST_GAIN = {"points": 0.75, "win rate": 0.01}  # the most that a move gains over a pass
+UNSURE_PART = 1 / 3  # while the search is not sure who wins, a move gains at most this part of MOST_GAIN
+MOST_CHANGING = 0.05  # the most of all points that may still change hands
+MOST_NEUTRAL = 0.25  # the most of all points that belong to no side: on an open board a network may expect no change
 PRIOR_VISITS = 8.0  # visits that the prior counts for in a move's share
-FEWEST = 4  # candidates
-FIRST = 0.1  # the part of all actions that are candidates at target 0
-MORE = 0.4  # the part that is added for a target of WORTH
+FEWEST_CANDIDATES = 4  # of a position that has so many actions
+BASE_PART = 0.1  # the part of all actions that are candidates for a goal of 0
+PART_PER_GOAL = 0.4  # the part that is added for a goal of 1; a goal is a target divided by LOSS_SCALE
 LEAST_SHARE = 1e-6  # a smaller share counts as this, so that its logarithm is not too low
 HALVINGS = 24  # of the interval of temperatures
 COLDEST = 1e-2  # the least temperature, at which the best move is nearly certain
-# For a target of `goal` times WORTH the greatest temperature is the smaller of STEEP goal and BASE + FLAT goal.
-STEEP, BASE, FLAT = 20.0, 2.0, 8.0
+# The greatest temperature for a goal is EARLY_RISE * goal, or if this is smaller, LATE_BASE + LATE_RISE * goal.
+EARLY_RISE, LATE_BASE, LATE_RISE = 20.0, 2.0, 8.0
 STEP = 32  # simulations between two looks at the clock
 CHUNK = 1024  # positions that are evaluated together
-CHANCES = 4  # a player of a level resigns only if it is behind by at least what the level loses in so many moves
+ERRORS_HOPED_FOR = 4  # a player of a level resigns only if behind by at least what the level loses in so many moves
 
 
 def level_shares(search: Search, games: np.ndarray, terms: LevelTerms, deadline: float = math.inf) -> np.ndarray:
@@ -77,8 +77,9 @@ def level_move(search: Search, game: int, level: float, chance: float, deadline:
     """
     terms = level_conditions(level, search.env, search.has_forecasts)
     shares = level_shares(search, np.array([game]), terms, deadline)
-    # An opponent of the same level loses the target with each move, so a smaller deficit may still be made up for.
-    least_behind = CHANCES * terms.target if terms.unit == POINTS else 0.0
+    # A player who is behind by fewer points does not resign: an opponent of the same level loses `target` points with
+    # each move, and the player may hope for ERRORS_HOPED_FOR such moves.
+    least_behind = ERRORS_HOPED_FOR * terms.target if terms.unit == POINTS else 0.0
     # Drawn in proportion to the shares, which are given in place of visits.
     [action] = choose_actions(shares, by_visits=np.ones(1, np.bool_), chance=np.array([chance])).tolist()
     return LevelMove(action, shares[0], least_behind)
@@ -154,14 +155,15 @@ def take_neutral_points(search: Search, games: np.ndarray, losses: MoveLosses) -
 def move_losses(search: Search, games: np.ndarray, terms: LevelTerms) -> MoveLosses:
     """Return what each candidate loses in `games` (int64 [n]), whose roots must be evaluated and not over.
 
-    A move with visits is worth the mean of its simulations, any other what the network expects after it.
+    A move with visits is worth the mean of its simulations, any other what the network expects after it.  The
+    search prefers the candidate with the greatest share.  A candidate loses as much as it is worth less than this one.
     """
     analysis = read_analysis(search, games, plies=1)
     env, unit, count = search.env, terms.unit, len(games)
     sensible = search.batch.sensible_mask(games, np.empty((count, env.action_space), np.bool_))
     is_pass = np.arange(env.action_space) == env.pass_action  # False for all actions in a game without passes
     all_shares = move_shares(analysis)
-    least = least_shares(np.where(sensible, all_shares, 0), goal=terms.target / WORTH[unit])
+    least = least_shares(np.where(sensible, all_shares, 0), goal=terms.target / LOSS_SCALE[unit])
     candidates = sensible & ~is_pass & (all_shares >= least)  # a pass is no candidate beside other moves
     # The worth of a pass is needed whatever its share, for `should_pass`.
     worth = move_values(search, games, analysis, candidates | (sensible & is_pass), unit)
@@ -171,11 +173,12 @@ def move_losses(search: Search, games: np.ndarray, terms: LevelTerms) -> MoveLos
     if env.pass_action is not None:
         passes = should_pass(search, games, analysis, safe_shares, worth, unit)
         passes |= no_candidates & (safe_shares[:, env.pass_action] > 0)
-    # Where there are none, and the pass is rash or forbidden: the search's best move, though no person would play it.
+    # Without candidates the search's best move becomes one, though no person would play it.  In games that pass at once
+    # this does not matter; in the others the pass is rash or illegal.
     candidates[no_candidates, safe_shares[no_candidates].argmax(axis=1)] = True
     shares = np.where(candidates, safe_shares, 0).astype(np.float32)
-    best = worth[np.arange(count), shares.argmax(axis=1)]
-    lost = np.where(candidates, np.maximum(best[:, None] - worth, 0), np.nan)
+    preferred_worth = worth[np.arange(count), shares.argmax(axis=1)]
+    lost = np.where(candidates, np.maximum(preferred_worth[:, None] - worth, 0), np.nan)
     return MoveLosses(lost, shares, passes, analysis)
 
 
@@ -209,13 +212,14 @@ def move_values(search: Search, games: np.ndarray, analysis: Analysis, moves: np
 def least_shares(shares: np.ndarray, goal: float) -> np.ndarray:
     """Return the share that a move must have to be a candidate, [n, 1], for each row of `shares` ([n, A]).
 
-    The candidates of a row are a number of moves with the greatest shares.  So this is the smallest of their shares.
+    The candidates of a row are the moves with the greatest shares, and the result is the smallest of their shares.
+    Their number is a part of the number of all actions, and FEWEST_CANDIDATES at least.  The part grows with the goal.
 
     Args:
-        goal: the loss that the level aims at, divided by WORTH; with a greater one there are more candidates.
+        goal: the loss that the level aims at, divided by LOSS_SCALE, so that points and win rates are alike.
     """
     actions = shares.shape[1]
-    count = min(max(FEWEST, int((FIRST + MORE * goal) * actions)), actions)  # of candidates
+    count = min(max(FEWEST_CANDIDATES, int((BASE_PART + PART_PER_GOAL * goal) * actions)), actions)  # of candidates
     descending = -np.sort(-shares, axis=1)
     return descending[:, count - 1 : count]
 
@@ -229,7 +233,8 @@ def should_pass(
     the greatest share.  With forecasts it also passes if all of this is true:
 
     - the move with the greatest share, which the search prefers, gains little over a pass;
-    - the points of the board already belong to the sides that the search expects;
+    - the board is settled: nearly all points already belong to the sides that the search expects, and not too many
+      points belong to no side, as on an open board;
     - the mover has won on the board, or has no hope;
     - the pass is not rash (see `without_rash_passes`).
 
@@ -240,7 +245,7 @@ def should_pass(
     """
     env, count, slots = search.env, len(games), np.arange(len(games))
     preferred = shares.argmax(axis=1)
-    may_pass = analysis.prior[:, env.pass_action] > 0
+    may_pass = analysis.prior[:, env.pass_action] > 0  # illegal actions have the prior 0, legal ones a greater one
     wins = winning_passes(search.batch, games)
     if analysis.ownership is None:
         return may_pass & (wins | (preferred == env.pass_action))
@@ -249,8 +254,8 @@ def should_pass(
     changing = np.abs(owners - analysis.ownership.reshape(owners.shape)).sum(axis=1) / 2
     gain = worth[slots, preferred] - worth[:, env.pass_action]
     is_decided = np.abs(analysis.value) >= DECIDED
-    nothing_to_gain = gain <= IDLE[unit] * np.where(is_decided, 1, IDLE_WHEN_UNSURE)
-    points_settled = (changing <= MOVING * owners.shape[1]) & ((owners == 0).mean(axis=1) <= EMPTY)
+    nothing_to_gain = gain <= MOST_GAIN[unit] * np.where(is_decided, 1, UNSURE_PART)
+    points_settled = (changing <= MOST_CHANGING * owners.shape[1]) & ((owners == 0).mean(axis=1) <= MOST_NEUTRAL)
     outcomes = search.batch.outcome(games, np.empty(count, np.float32))  # of the boards as they are
     has_won_or_no_hope = (outcomes > 0) | (analysis.value < -DECIDED)
     not_rash = shares[:, env.pass_action] > 0
@@ -260,14 +265,14 @@ def should_pass(
 def move_probabilities(losses: MoveLosses, terms: LevelTerms) -> np.ndarray:
     """Return the probability of each move, float64 [n, A], with which the expected loss is the target.
 
-    The probability is in proportion to (share * exp(-loss / WORTH)) ** (1 / temperature).  So at any temperature a move
-    is less probable the more it loses, and the temperature is chosen for the expected loss.
+    The probability is in proportion to (share * exp(-loss / LOSS_SCALE)) ** (1 / temperature).  So at any temperature a
+    move is less probable the more it loses, and the temperature is chosen for the expected loss.
     """
-    lost = np.nan_to_num(losses.lost.astype(np.float64) / WORTH[terms.unit])
+    lost = np.nan_to_num(losses.lost.astype(np.float64) / LOSS_SCALE[terms.unit])
     logits = np.log(np.maximum(losses.shares, LEAST_SHARE, dtype=np.float64)) - lost
     logits[losses.shares <= 0] = -np.inf
     logits -= logits.max(axis=1, keepdims=True)
-    probabilities = softmax(logits, temperatures_for(logits, lost, goal=terms.target / WORTH[terms.unit]))
+    probabilities = softmax(logits, temperatures_for(logits, lost, goal=terms.target / LOSS_SCALE[terms.unit]))
     probabilities[losses.passes] = 0
     probabilities[losses.passes, -1] = 1  # the pass is the last action; without passes in the game no row is chosen
     return probabilities
@@ -276,15 +281,16 @@ def move_probabilities(losses: MoveLosses, terms: LevelTerms) -> np.ndarray:
 def temperatures_for(logits: np.ndarray, lost: np.ndarray, goal: float) -> np.ndarray:
     """Return the temperature of each row at which the expected loss is nearest to the goal, [n].
 
-    The greatest temperature grows with the goal, from nearly 0 on.  A search hardly looks at most moves, so it may
-    believe that none of them loses.  Even then a player that shall lose little plays likely moves.
+    The temperature has an upper bound, which grows with the goal from nearly 0 on.  A search hardly looks at most
+    moves, so it may believe that none of them loses.  Then no temperature reaches the goal.  Thanks to the bound, a
+    player with a small goal still plays likely moves.
 
     Args:
         logits: [n, A], as in `softmax`.
-        lost: [n, A], what each move loses, in units of WORTH.
-        goal: the expected loss to reach, in units of WORTH.
+        lost: [n, A], what each move loses, in units of LOSS_SCALE.
+        goal: the expected loss to reach, in units of LOSS_SCALE.
     """
-    hottest = max(COLDEST, min(BASE + FLAT * goal, STEEP * goal))  # rises steeply at first, then less
+    hottest = max(COLDEST, min(EARLY_RISE * goal, LATE_BASE + LATE_RISE * goal))  # rises steeply at first, then less
     low, high = np.full(len(lost), COLDEST), np.full(len(lost), hottest)
     for _ in range(HALVINGS):  # by ratio, since temperatures differ by orders of magnitude
         middle = np.sqrt(low * high)

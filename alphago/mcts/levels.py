@@ -83,7 +83,7 @@ def measured_network(network: object, env: GameEnv) -> str:
     """
     digest, komi = getattr(network, "digest", None), getattr(env, "komi", 0.0)
     name = next((name for name, known in all_tables()["networks"].items() if known == digest), "")
-    # The rows have the losses of another network than the packaged one under its name, see `LevelTable.rows`.
+    # Each row also has the losses of other networks than the packaged one, under the key that is a network's name.
     is_of_game = name == packaged_net(env.name, env.N) or name in level_table(env).rows[0]
     # A network that has no komi in the table is of a game without komi: any one is near enough.
     is_near_komi = abs(komi - all_tables()["komi"].get(name, komi)) <= NEAR_KOMI

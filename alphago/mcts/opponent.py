@@ -22,8 +22,8 @@ LATEST = 40  # how many of the opponent's latest moves count
 READOUTS = 32  # simulations for each position
 WIDEST = 2  # the candidates of this level are the moves whose losses are compared
 MOST = {POINTS: 20.0, "win rate": 1.0}  # a greater loss of a move counts as this: a game cannot be more than lost
-# The network also sees losses in good moves: about so much a move for a player who loses nothing.
-UNFAIR = {POINTS: 0.5, "win rate": 0.02}
+# Estimated losses are rough: the moves of a player who loses nothing seem to lose about so much on average.
+SEEMING_LOSS = {POINTS: 0.5, "win rate": 0.02}
 
 
 class OpponentStrength(NamedTuple):
@@ -133,7 +133,8 @@ class StrengthEstimator:
         [worth] = move_values(self.search, games, analysis, is_played[None], unit)  # [A]; known for the played move
         best_action = move_shares(analysis)[0].argmax()  # it has visits, so that its worth is known too
         estimated = float(worth[best_action] - worth[action])
-        lost_by_move = max(0.0, min(estimated, MOST[unit]) - UNFAIR[unit])  # a good move seems to lose UNFAIR
+        # The estimate is rough, so that even good moves seem to lose: SEEMING_LOSS on average.
+        lost_by_move = max(0.0, min(estimated, MOST[unit]) - SEEMING_LOSS[unit])
         # The expected loss of each level: `lost` is NaN for moves that are no candidates, whose probability is 0.
         by_level = [float(np.nansum(move_probabilities(losses, terms) * losses.lost)) for terms in self.levels]
         return np.array([lost_by_move, *by_level])

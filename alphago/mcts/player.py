@@ -71,12 +71,13 @@ class MCTSPlayer:
         level: Level | None = None,
     ) -> None:
         check_env(env)
-        self.network, self.env = network_and_game(network, env)  # a name is loaded; the game has the network's planes
+        # A network's name is replaced by the loaded network.  The game gets the planes that this network reads.
+        self.network, self.env = network_and_game(network, env)
         self.num_readouts = check_int("num_readouts", num_readouts, 1, MOST_READOUTS)
         self.two_player_mode = check_bool("two_player_mode", two_player_mode)
         is_measured = resign_threshold is None  # by the network's run
         self.resign_threshold = None if is_measured else check_float("resign_threshold", resign_threshold, -1, 1)
-        self.temperature_plies = -1 if two_player_mode else temperature_plies(self.env)  # -1: no ply by chance
+        self.temperature_plies = -1 if two_player_mode else temperature_plies(self.env)  # -1: never drawn by chance
         self.generator = np.random.default_rng(None if seed is None else check_int("seed", seed, 0))
         search_settings = make_search(settings, self.num_readouts, USUAL_LEAVES)
         if leaves is not None:
@@ -172,14 +173,16 @@ class MCTSPlayer:
     def suggest_move(self) -> int:
         """Add `num_readouts` simulations to the tree and return a move, without playing it; see `pick_move`.
 
-        Gumbel search starts from an empty tree, since sequential halving divides the simulations of one search.  A
-        `level` has simulations of its own, and its moves are drawn by chance (see `alphago.mcts.levels`).
+        Gumbel search starts from a tree without visits (see `Search.begin_move`), since sequential halving divides the
+        simulations of one search.  A `level` has simulations of its own, and its moves are drawn by chance (see
+        `alphago.mcts.levels`).
         """
         self._check_going_on("no move to pick")
         level = self.opponent.estimate(self.position).level if isinstance(self.level, str) else self.level  # str: EVEN
         if level is not None and level < FULL_STRENGTH:
             return self._move_of_level(level)
         self.search.begin_move(_GAME, np.array([self.position.move_number], np.int32))
+        # In two-player mode only the best move is ever played, so the search may end once this move is certain.
         self.search.run(np.array([self.num_readouts], np.int32), best_only=np.array([self.two_player_mode]))
         return self.pick_move()
 

@@ -106,6 +106,5 @@ class PuctRule(SearchRule):
         if self.settings.squash == 1:
             return super().selfplay_moves(tree, games, early, generators)
         chance = np.array([generator.random() for generator in generators])
-        powers = np.where(early, self.settings.squash, 1)[:, None]
-        squashed = root_visits(tree, games) ** powers
+        squashed = root_visits(tree, games) ** np.where(early, self.settings.squash, 1)[:, None]
         return squashed / squashed.sum(axis=1, keepdims=True), choose_actions(squashed, early, chance)

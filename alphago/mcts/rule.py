@@ -67,7 +67,7 @@ class SearchRule(ABC):
     def prepare(self, tree: Tree, games: np.ndarray, readouts: np.ndarray) -> None:  # noqa: B027 (most need none)
         """Prepare a search of `readouts` simulations (int32 [n], each more than 0) in the games.
 
-        A rule may note the numbers, and make up to `room` nodes below each root; most rules do nothing.
+        A rule may note the numbers, and make up to `self.room` nodes below each root; most rules do nothing.
         """
 
     def plan(self, budget: np.ndarray, leaves: int) -> list[int]:
@@ -232,6 +232,7 @@ def neutral_moves(batch: GameBatch, games: np.ndarray) -> np.ndarray:
     counts it for the side that takes it.  A game that a pass wins at once has no such moves here.
     """
     neutral = np.empty((len(games), batch.env.action_space), np.bool_)
+    # Asked of copies in the CPU's memory, since boards on a device do not find neutral points.
     batch.extract(games).neutral_mask(np.arange(len(games)), neutral)
     neutral[winning_passes(batch, games)] = False
     return neutral
@@ -284,7 +285,8 @@ def without_idle_moves(
     if sensible[slots, actions].all():
         return actions
     sensible &= weights > 0  # now without actions that must not be played
-    is_idle = ~sensible[slots, actions] & sensible[:, env.pass_action]  # a legal pass is never idle
+    # An idle action is replaced where a pass may be played: `sensible_mask` has every legal pass.
+    is_replaced = ~sensible[slots, actions] & sensible[:, env.pass_action]
     is_safe = without_rash_passes(boards, slots, weights, values)[:, env.pass_action] > 0  # the pass
     is_decided = np.abs(values) > DECIDED
     move_weights = np.where(sensible, weights, 0)  # of moves that are not idle
@@ -292,7 +294,7 @@ def without_idle_moves(
     # The first condition that holds decides, in the order of 1 to 3 above; if none holds, the action stays.
     conditions = [is_safe & is_decided, move_weights.any(axis=1), is_safe]
     replacements = np.select(conditions, [env.pass_action, move_weights.argmax(axis=1), env.pass_action], actions)
-    return np.where(is_idle, replacements, actions).astype(np.int32)
+    return np.where(is_replaced, replacements, actions).astype(np.int32)
 
 
 def measured_threshold(network: object, position: Position) -> float:

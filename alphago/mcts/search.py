@@ -22,7 +22,7 @@ from alphago.mcts.kernels.nodes import NEW, NONE, PENDING, ROOT
 from alphago.mcts.kernels.tree_reading import OWNERS
 from alphago.mcts.rule import Generators, PolicyMoves, SearchSettings, without_early_passes, without_idle_moves
 from alphago.mcts.tree import Wave, new_tree, new_wave, root_priors, root_visits
-from alphago.system.stopwatch import BOARDS, TREE
+from alphago.system import stopwatch
 from alphago.system.validation import shown
 
 FIRST_NODES = 64  # capacity of each tree of a new search; trees grow
@@ -59,7 +59,7 @@ class Forbidden(NamedTuple):
     plies: int = 1
 
 
-def usable(rules: Sequence[Forbidden]) -> tuple[Forbidden, ...]:
+def without_empty_rules(rules: Sequence[Forbidden]) -> tuple[Forbidden, ...]:
     """Return the rules that forbid at least one action."""
     return tuple(rule for rule in rules if rule.actions and rule.plies > 0)
 
@@ -121,7 +121,7 @@ class Search:
         self._decisive = np.zeros(rows, np.int32) if has_decisive else None
         self._size = 0, 0  # number of leaves and of collisions in the last wave, see `_views_of`
 
-    @TREE
+    @stopwatch.TREE
     def forget(self, games: np.ndarray) -> None:
         """Clear the trees of `games` (int64 [n]), as when their positions were changed; allow their forbidden moves."""
         self.tree.launch(subtrees.clear_all, games)
@@ -135,8 +135,8 @@ class Search:
         """Set the root of a game to `position`, and empty its tree.
 
         Args:
-            forbidden: rules with the moves that the search must not try, as `usable` returns them.  A legal move must
-                be left (`check_move_left`).
+            forbidden: rules with the moves that the search must not try, as `without_empty_rules` returns them.  A
+                legal move must be left (`check_move_left`).
         """
         self.batch.copy(FIRST, np.array([game]), of=position.batch)
         self.forget(np.array([game]))
@@ -164,7 +164,7 @@ class Search:
         self.batch.copy(FIRST, np.array([game]), of=position.batch)
         self.tree.restore(game, nodes)
 
-    @TREE
+    @stopwatch.TREE
     def begin_move(self, games: np.ndarray, plies: np.ndarray | None = None) -> None:
         """Prepare the trees of `games` (int64 [n]) for the search of a move from the roots that they have.
 
@@ -182,7 +182,7 @@ class Search:
             change = subtrees.restart_all if self.settings.independent_leaves else subtrees.clear_all
             self.tree.launch(change, games)
 
-    @TREE
+    @stopwatch.TREE
     def expand_roots(self, games: np.ndarray) -> None:
         """Evaluate the roots of `games` (int64 [n]) that are not evaluated yet."""
         # Of no games nothing is asked: on a GPU even that would take time.
@@ -209,19 +209,19 @@ class Search:
         """
         self.rule.add_noise(self.tree, self.batch, games, generators)
 
-    @TREE
+    @stopwatch.TREE
     def prepare(self, games: np.ndarray, readouts: np.ndarray) -> None:
         """Prepare a search of `readouts` simulations (int32 [n]) in `games` (int64 [n]).
 
         Their roots are evaluated, nodes are allocated, and the rule makes its own preparations.
         """
         self.expand_roots(games)
-        self.make_room(int((self.tree.used[games] + readouts).max(initial=0)) + self.rule.room + 1)  # one is spare
+        self.make_room(int((self.tree.used[games] + readouts).max(initial=0)) + self.rule.room)
         self.rule.prepare(self.tree, games, readouts)
         if self._device_waves is not None:
             self._device_waves.prepare()
 
-    @TREE
+    @stopwatch.TREE
     def run(self, readouts: np.ndarray, best_only: np.ndarray | None = None) -> None:
         """Add simulations to the trees.
 
@@ -280,14 +280,14 @@ class Search:
         wave, leaves, reached, out = self._views_of(count, collisions)
         decisive = None
         try:
-            with BOARDS:
+            with stopwatch.BOARDS:
                 self.batch.reach(leaves, reached)
             evaluate_boards(self.evaluator, self.batch, leaves.slots, reached.over, out)
             if self.points:
                 self.tree.score[wave.game, wave.leaf] = out.scores
                 self.tree.owners[wave.game, wave.leaf] = np.rint(out.owners * OWNERS)
             if self._decisive is not None:
-                with BOARDS:
+                with stopwatch.BOARDS:
                     decisive = self.batch.decisive_moves(leaves.slots, self._decisive[:count])
             if self._forbidden:
                 self._forbid(wave, reached, out.priors, decisive)
@@ -378,7 +378,7 @@ class Search:
         priors[rows] = self.root_priors[games[rows]]
         return priors
 
-    @TREE
+    @stopwatch.TREE
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         """Return the actions to play, int32 [n].
 
@@ -398,7 +398,7 @@ class Search:
         actions = without_idle_moves(self.batch, games, actions, weights, values)
         return without_early_passes(self.batch, games, actions, weights, values)
 
-    @TREE
+    @stopwatch.TREE
     def selfplay_moves(self, games: np.ndarray, early: np.ndarray, generators: Generators) -> PolicyMoves:
         """Return policies to learn, [n, A], and actions, int32 [n], of self-play; see `SearchRule.selfplay_moves`.
 
@@ -413,14 +413,14 @@ class Search:
         """Return the mean value of each root's simulations, float32 [n], from the view of the player to move."""
         return self.tree.at("value_sum", games) / np.maximum(self.tree.at("visits", games), 1)
 
-    @TREE
+    @stopwatch.TREE
     def advance(self, games: np.ndarray, actions: np.ndarray) -> None:
         """Play an action (int32 [n]) in each of `games` (int64 [n]); keep the part of its tree below that action.
 
         The forbidden moves of these games are allowed again.
         """
         actions = actions.astype(np.int32, copy=False)
-        with BOARDS:
+        with stopwatch.BOARDS:
             self.batch.play(games, actions)
         self._lift_forbidden(games)
         self.tree.launch(subtrees.advance, games, actions)

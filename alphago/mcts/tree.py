@@ -153,6 +153,7 @@ def read_children(tree: Tree, games: np.ndarray, name: str, out: np.ndarray) -> 
         name: of an int32 or float32 field.
         out: [n, A], of the field's dtype; the entries of actions without a child stay.
     """
+    # Floats are copied as the int32 with the same bits, so that the kernel is compiled for one dtype.
     tree.launch(nodes.read_children, games, tree.bits(name), out=out.view(np.int32))
     return out
 

@@ -6,7 +6,7 @@ import pytest
 from alphago import ConnectFourEnv, GameEnv, GoEnv, Position, Puct, analyze, load_model
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator
 from alphago.mcts.level_choice import (
-    WORTH,
+    LOSS_SCALE,
     MoveLosses,
     level_shares,
     move_losses,
@@ -14,7 +14,7 @@ from alphago.mcts.level_choice import (
     sure_losses,
 )
 from alphago.mcts.levels import LevelTerms
-from alphago.mcts.opponent import UNFAIR, StrengthEstimator
+from alphago.mcts.opponent import SEEMING_LOSS, StrengthEstimator
 from alphago.mcts.search import Search
 from tests import diagrams
 
@@ -43,7 +43,7 @@ def searched(position: Position, evaluator: object, readouts: int = 24) -> Searc
 class TestWeights:
     @pytest.mark.parametrize(("target", "unit"), [(0.5, "points"), (3.0, "points"), (0.1, "win rate")])
     def test_the_expected_loss_is_the_target(self, target: float, unit: str) -> None:
-        scale = WORTH[unit] / 4
+        scale = LOSS_SCALE[unit] / 4
         found = losses(0, scale, np.nan, 5 * scale, 12 * scale)
         assert expected(found, target, unit) == pytest.approx(target, rel=1e-3)
 
@@ -88,7 +88,7 @@ class TestCandidates:
         estimator, action = StrengthEstimator(env, HashEvaluator()), int(np.flatnonzero(candidates)[-1])
         lost, *_ = estimator.losses_by(action, start)
         again = move_losses(estimator.search, GAMES, LevelTerms(1.0, "win rate", 24)).lost[0, action]
-        assert lost == pytest.approx(again - UNFAIR["win rate"], abs=1e-6)
+        assert lost == pytest.approx(again - SEEMING_LOSS["win rate"], abs=1e-6)
         assert lost > 0
 
     def test_points(self) -> None:

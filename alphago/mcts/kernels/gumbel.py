@@ -95,8 +95,9 @@ def root_score(tree, game, child, noise, scale):
 def due_candidates(candidates, readouts, simulation):
     """Return how many visits the candidates that are due next have so far, and how many visits their round has left.
 
-    In sequential halving the due candidates are those of the present phase that their round has not visited yet.  So
-    the caller finds them by their number of visits.
+    In sequential halving the due candidates are those of the present phase that their round has not visited yet.  The
+    caller finds them by their number of visits.  In a phase's first round the candidates that drop out have as many
+    visits; of all candidates with this number, the caller takes those with the greatest scores.
 
     All phases have about equal numbers of simulations.  The first phase visits all candidates equally often, the next
     phase the better half of them, and so on down to two (Danihelka et al. 2022, section 3; Karnin et al. 2013).  A
@@ -135,8 +136,9 @@ def choose_candidate(tree, game, rule):
     due, as in a tree kept from an earlier search, a least visited candidate is chosen.
 
     Returns WAIT if the value of a due candidate is still being computed (the candidate is pending), in two cases:
-    1. The schedule visits only some of the due candidates, or its `planned` simulations are done. A candidate that is
-       left out gets no further visits, so the choice needs all values.
+    1. The schedule visits only some of the candidates that count as due, since the worse half drops out at the start of
+       a phase; or its `planned` simulations are done. A candidate that is left out gets no further visits, so the
+       choice needs all values.
     2. The rule searches by rounds, which choose no pending candidate, and all due candidates are pending.
     """
     candidates = 0
@@ -153,8 +155,10 @@ def choose_candidate(tree, game, rule):
         child = tree.next_sibling[game, child]
     # A tree kept from an earlier search may have more candidates than the rule considers.  Then, or when the planned
     # simulations are done, the least visited candidates are due, and none of them is scheduled.
-    due_visits = least  # a candidate with so many visits is due
-    scheduled = 0  # how many of the due candidates the schedule visits; the others are left out
+    # A candidate with so many visits counts as due.  In a phase's first round these are all candidates of the phase
+    # before, also the worse half, which drops out.
+    due_visits = least
+    scheduled = 0  # how many of these candidates the schedule visits; the others are left out
     if 0 < candidates <= rule.considered and simulations < rule.planned[game]:
         due_visits, scheduled = due_candidates(candidates, rule.planned[game], simulations)
     scale = (rule.c_visit + most) * rule.c_scale / 2  # as in `improved_factors`, but the wave's simulations count

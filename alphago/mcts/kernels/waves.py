@@ -18,7 +18,7 @@ from alphago.mcts.kernels.nodes import (
 )
 from alphago.system.kernels.jit import inlined, kernel, specialise
 
-LIMIT = 1.001  # the greatest value accepted: a rounded value may be slightly above 1
+LIMIT = 1.001  # the greatest value accepted: 1, and some room for rounding
 
 # `select_by` compiles a copy of the next three functions for each rule, with the rule's `choose` in place of the stub,
 # and with the rule's value of this constant.
@@ -152,7 +152,7 @@ def expand(tree, wave, reached, priors, values):
 
     Returns:
         The number of unusable evaluations (of a broken evaluator): a value is not finite, or, where the game is not
-        over, it is beyond -1 .. 1 or no prior is positive.
+        over, it is beyond -1 .. 1 by more than rounding, or no prior is positive.
     """
     broken = 0
     for i in range(wave.game.shape[0]):
@@ -168,6 +168,7 @@ def expand(tree, wave, reached, priors, values):
             for action in range(priors.shape[1]):
                 tree.waiting[game, leaf, action] = priors[i, action]
             tree.next_action[game, leaf] = greatest_waiting(tree.waiting[game, leaf])
+            # LIMIT is 1, and some room for rounding.
             usable &= tree.next_action[game, leaf] != NONE and abs(values[i]) <= LIMIT
         if not usable:
             broken += 1
