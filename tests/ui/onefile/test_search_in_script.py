@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from alphago import ConnectFourEnv, GameBatch, GameEnv, GoEnv, GomokuEnv, MCTSPlayer, Puct, ReversiEnv, load_model
-from alphago.mcts.level_choice import CHANCES, move_probabilities, sure_losses
+from alphago.mcts.level_choice import ERRORS_HOPED_FOR, move_probabilities, sure_losses
 from alphago.mcts.levels import PACKAGED, LevelTerms
 from alphago.mcts.opponent import StrengthEstimator
 from alphago.ui.onefile.page import level_facts
@@ -134,7 +134,7 @@ def test_levels_choose_alike(env: GameEnv, planes: int, terms: LevelTerms, settl
     for player, answer in searched(env, StandIn(env, planes, settled), games, terms.readouts, question, **options):
         losses = sure_losses(player.search, np.zeros(1, np.int64), terms)
         assert answer["level"] == pytest.approx(move_probabilities(losses, terms)[0].tolist(), abs=1e-4)
-        player._least_behind = CHANCES * terms.target if terms.unit == "points" else 0.0
+        player._least_behind = ERRORS_HOPED_FOR * terms.target if terms.unit == "points" else 0.0
         if env.name != "connect-four":  # which has no scores, and so no forecast of one
             resigned.append(player.should_resign())
             assert answer["resigns"] == resigned[-1]
