@@ -47,6 +47,7 @@ class DeviceTree:
     def __init__(self, backend: Any, games: int, nodes: int, actions: int) -> None:
         self.backend, self.kernels, self.actions = backend, backend.load(PROGRAM), actions
         fields = new_tree(1, nodes, actions)._asdict()  # of one game
+        # The fields with forecasts have arrays of their own, since the kernels on a device do not use them.
         arrays = {name: backend.upload(fields[name].repeat(games, axis=0), fields[name].dtype) for name in FORECASTS}
         # The other fields share one memory, in the order in which the kernels of `tree.cu` look for them: words first,
         # then bytes, so that all words are aligned.

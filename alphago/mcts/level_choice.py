@@ -24,7 +24,7 @@ from alphago.mcts.rule import DECIDED, choose_actions, neutral_moves, winning_pa
 from alphago.mcts.search import Search
 from alphago.mcts.tree_reading import read_analysis
 
-# These numbers are also in alphago/ui/onefile/static/losing_moves.js, in the same order.
+# Most of these numbers are also in alphago/ui/onefile/static/losing_moves.js, some of them under other names.
 LOSS_SCALE = {"points": 4.0, "win rate": 0.2}  # the loss that makes a move e times less probable at temperature 1
 PASS_READOUTS = 400  # simulations before a pass in an undecided game: fewer tell a last point from noise too seldom
 # When the board counts as settled, so that its mover passes:
