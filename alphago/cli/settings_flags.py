@@ -96,8 +96,8 @@ def to_setting(address: Address) -> Setting:
     # The word none sets a setting back to a default of None, and takes a part off, which is optional here.
     if field.default is None or part is not None:
         setting = replace(setting, types=(*setting.types, NoneType))
-    if address.kinds:  # a setting of some kinds of parts only: the help names the kinds
-        setting = replace(setting, text=f"{setting.text} [{', '.join(address.kinds)}]")
+    if address.kind_names:  # a setting of some kinds of parts only: the help names the kinds
+        setting = replace(setting, text=f"{setting.text} [{', '.join(address.kind_names)}]")
     return setting
 
 

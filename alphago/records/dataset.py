@@ -30,15 +30,15 @@ from alphago.system.validation import checks_keywords
 FORMAT, VERSION = "alphago-dataset", 1
 INDEX = "index.json"
 WHITE_STONE, SKIPPED = 0x8000, 0x4000
-POINT = WHITE_STONE - 1  # mask: the bits of a set-up stone that are its point
-ACTION = SKIPPED - 1  # mask: the bits of a ply that are its action
+POINT_BITS = WHITE_STONE - 1  # mask: the bits of a set-up stone that are its point
+ACTION_BITS = SKIPPED - 1  # mask: the bits of a ply that are its action
 UNKNOWN_KOMI = -32768
 REPAIR = "import the games again into another folder: alphago sgf FILES --to FOLDER"
 TRAIN, VALIDATION, TEST = range(3)
 SPLITS = ("train", "validation", "test")
-# Bits of `flags`.  ENDED: the score and the owner of each point of the last board are known.  RESULT: the winner, or a
+# Bits of `flags`.  SCORED: the score and the owner of each point of the last board are known.  RESULT: the winner, or a
 # draw, is known.
-ENDED, RESULT = 1, 2
+SCORED, RESULT = 1, 2
 KO_NAMES = ("simple", "positional", "situational")
 SUICIDE = 4  # a bit of `rules`; the two bits below it are an index into KO_NAMES
 
@@ -94,7 +94,7 @@ class StoredGame(NamedTuple):
     @property
     def has_score(self) -> bool:
         """Whether the score and the owner of each point of the last board are known."""
-        return bool(self.row["flags"] & ENDED)
+        return bool(self.row["flags"] & SCORED)
 
     def setup(self, env: GoEnv) -> dict[str, Any]:
         """Return keywords of `env.position` for the start of the game, such as {"black": "D4 Q16", "to_play": "white"}.
@@ -124,6 +124,7 @@ class StoredGame(NamedTuple):
             moves,
             self.movers[: len(moves)],
             outcome=outcome,
+            # Without a score the record counts as resigned, and such a record has its outcome as the score.
             score=float(self.row["score2"]) / 2 if self.has_score else outcome,
             resigned=not last_board_counts,  # training ignores the last board of a resigned game
             setup=self.setup(env),
@@ -237,8 +238,8 @@ class Dataset:
         row = arrays["games"][index]
         words = arrays["moves"][row["start"] :][: int(row["stones"]) + int(row["length"])]  # stones, then plies
         stones, plies = words[: row["stones"]], words[row["stones"] :]
-        actions = (plies & ACTION).astype(np.int32)
-        points = (stones & POINT).astype(np.int32)
+        actions = (plies & ACTION_BITS).astype(np.int32)
+        points = (stones & POINT_BITS).astype(np.int32)
         area = int(row["size"]) ** 2
         if len(plies) != row["length"] or (actions > area).any() or (points >= area).any():
             raise ValueError(f"game {number} of {self.path} is damaged: {REPAIR}")

@@ -95,17 +95,17 @@ def import_games(
     stamps = [source_stamp(path, dataset) for path in sources]
     # The pool is opened first: without workers no folder is made.  It is None if this process converts the games.
     with open_pool(None if str(workers) == "1" else workers) as pool, DatasetWriter(dataset, split) as writer:
-        jobs_done = writer.begin_import(stamps, {"filter": asdict(filter), "index": len(converter.index)})
+        # A repeated call is known by its sources and these options; of the index only the number of its games counts.
+        jobs_done = writer.begin_import(stamps, options={"filter": asdict(filter), "index": len(converter.index)})
         if jobs_done is None:  # the import is complete
             return ImportReport(0, writer.games)
-        left_out = writer.waiting.left_out  # of the whole import, also of jobs done before
         groups = islice(jobs(sources), jobs_done, None)  # the pieces of each job, without the jobs done before
         for job, batch in enumerate(convert_all(groups, converter, pool), jobs_done + 1):  # job: its number, from 1
             writer.add_batch(batch, jobs_done=job)
             if on_progress is not None:
-                on_progress(writer.kept + sum(left_out.values()), writer.kept)
+                on_progress(writer.kept + sum(writer.left_out.values()), writer.kept)
         writer.complete_import()
-        return ImportReport(writer.kept, writer.games, left_out)
+        return ImportReport(writer.kept, writer.games, writer.left_out)
 
 
 def convert_all(groups: Iterable[list[SourcePart]], converter: Converter, pool: JobPool | None) -> Iterator[Collector]:

@@ -159,7 +159,8 @@ class DatasetWriter:
         path: the folder.
         split: the shares of validation and test games.
         index: the content of index.json, as `flush` will write it.
-        waiting: the games that are yet to be written, and counts of those left out.
+        waiting: the games that are yet to be written.
+        left_out: the games that the current import has left out, also in jobs of earlier calls.
         part_extras: further items of the next part's entry in the index.
         seen: the hashes of all games so far, uint64, sorted.
     """
@@ -190,8 +191,8 @@ class DatasetWriter:
 
     def _open(self, split: Split | None) -> None:
         """Read the index, or begin a new one, and remove files that it does not name; split: as in the constructor."""
-        self.waiting = Collector()
-        self.part_extras: dict[str, object] = {}
+        self.waiting, self.left_out = Collector(), LeftOut()
+        self.part_extras: dict[str, object] = {}  # "drawn" of labels, which `add_label` sets; else empty
         if (self.path / INDEX).exists():
             self.index = read_index(self.path)
             self.split = Split(**self.index["split"])
@@ -260,11 +261,12 @@ class DatasetWriter:
                 found = f"an interrupted import of {', '.join(map(str, paths[:3]))}"
                 raise ValueError(f"{self.path} has {found}: repeat that call, or choose another folder")
             if last["sources"] == wanted["sources"]:
-                self.waiting.left_out = LeftOut(last["rejected"], last["examples"])
+                self.left_out = LeftOut(last["rejected"], last["examples"])
                 return int(last["jobs"])
             imports.pop()  # the sources have changed: the import begins again
         elif any({"sources": done["sources"], "options": done["options"]} == wanted for done in imports):
             return None
+        # before: how many games the dataset has without this import; jobs: how many of its jobs are done.
         imports.append({**wanted, "before": self.games, "jobs": 0, "complete": False, "rejected": {}, "examples": {}})
         return 0
 
@@ -278,11 +280,10 @@ class DatasetWriter:
         is_new = which_are_new(hashes, self.seen)
         new = np.sort(hashes[is_new])
         self.seen = np.insert(self.seen, np.searchsorted(self.seen, new), new)  # it stays sorted
-        left_out = self.waiting.left_out
         for reason, count in batch.left_out.items():
-            left_out.add(reason, *batch.left_out.examples[reason], count=count)
+            self.left_out.add(reason, *batch.left_out.examples[reason], count=count)
         if not is_new.all():
-            left_out.add("duplicate", count=int((~is_new).sum()))
+            self.left_out.add("duplicate", count=int((~is_new).sum()))
         self.waiting.rows += compress(batch.rows, is_new)
         self.waiting.words += compress(batch.words, is_new)
         self.index["imports"][-1]["jobs"] = jobs_done
@@ -297,8 +298,8 @@ class DatasetWriter:
     def flush(self) -> None:
         """Write the waiting games as a part, then the index."""
         if self.index["imports"]:  # a labelled dataset has none
-            last, left_out = self.index["imports"][-1], self.waiting.left_out
-            last["rejected"], last["examples"] = dict(left_out), left_out.examples
+            last = self.index["imports"][-1]
+            last["rejected"], last["examples"] = dict(self.left_out), self.left_out.examples
         with explain_os_error(f"the dataset {self.path} could not be written"):
             if self.waiting.rows:
                 self.write_part(self.waiting.take())

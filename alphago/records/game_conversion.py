@@ -13,10 +13,10 @@ import numpy as np
 
 from alphago.env.batch import FIRST
 from alphago.env.go import GoEnv
-from alphago.records.dataset import ENDED, RESULT, SKIPPED, UNKNOWN_KOMI, WHITE_STONE, rules_code
+from alphago.records.dataset import RESULT, SCORED, SKIPPED, UNKNOWN_KOMI, WHITE_STONE, rules_code
 from alphago.records.dataset_writer import Collector, game_hash
 from alphago.records.sgf import faults as kinds
-from alphago.records.sgf.game_line import TRIED
+from alphago.records.sgf.game_line import RULES_TO_TRY
 from alphago.records.sgf.reader import salvage_sgf
 from alphago.records.sgf.sgf_game import SgfGame
 from alphago.records.sgf.stretches import Stretch, make_board, play_by_rules
@@ -130,7 +130,7 @@ class Converter(RemoteWork):
             "first": game.first,
             "komi2": UNKNOWN_KOMI if game.komi is None else int(2 * game.komi),
             "outcome": int(game.outcome or 0),
-            "flags": (RESULT if has_result else 0) | (ENDED if is_scored else 0),
+            "flags": (RESULT if has_result else 0) | (SCORED if is_scored else 0),
             "score2": score2,
             "handicap": min(game.handicap, 255),  # a byte of the row
             "rules": rules_code(game.played_rules),
@@ -181,9 +181,11 @@ class Converter(RemoteWork):
         if margin is None or game.komi is None:
             return 0, False
         batch = game.position(env, 0).batch
-        # Plays the game from its first position, in place, in the only slot of the batch.
-        batch.replay(FIRST, game.steps()[None], np.array([len(game.moves)], np.int32), FIRST)
-        counted = float(batch.black_results(FIRST)[1][0])  # Black's margin by area
+        # Plays the whole game: from the position in the only slot (FIRST), into the same slot.
+        lengths = np.array([len(game.moves)], np.int32)
+        batch.replay(roots=FIRST, paths=game.steps()[None], lengths=lengths, targets=FIRST)
+        _, black_margins = batch.black_results(FIRST)
+        counted = float(black_margins[0])  # by area
         same_winner = counted * margin > 0
         agrees = same_winner and abs(counted - margin) <= SCORED_WITHIN
         return (int(2 * counted), True) if agrees else (0, False)
@@ -258,12 +260,12 @@ def game_of_plays(text: bytes, where: str) -> SgfGame | None:
     colours, actions = map(list, zip(*plays, strict=True))
     # nodes: as if each play stood in a node of its own.  Only the message of a fault uses these numbers.
     stretch = Stretch(np.zeros(361, np.int8), colours[0], colours, actions, nodes=[*range(len(plays))])
-    _, played, assumed = play_by_rules([stretch], TRIED, size=19)
-    plies = played.plies()
+    _stretches, played, assumed = play_by_rules([stretch], RULES_TO_TRY, size=19)
+    legal = played.legal_part()
     return SgfGame(
         19,
-        tuple(plies.actions),
-        movers=tuple(plies.colours),
+        tuple(legal.actions),
+        movers=tuple(legal.colours),
         setup={} if colours[0] > 0 else {"to_play": "white"},
         faults=() if played.fault is None else (played.fault,),
         assumed=assumed,

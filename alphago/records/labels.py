@@ -17,7 +17,7 @@ from alphago.env.go import GoEnv
 from alphago.records.record import GameRecord, quantise
 
 OWNED = 127  # the ownership of a point that surely belongs to the player about to move
-MARGIN = 10.0  # points by which a lead is divided before tanh, as in the outcomes of GoEnv
+MARGIN_SCALE = 10.0  # points by which a lead is divided before tanh, as in the outcomes of GoEnv
 
 
 @cache
@@ -39,7 +39,7 @@ def label_values(labels: np.ndarray | np.void, margin_weight: float) -> np.ndarr
         margin_weight: the weight of the lead in the outcomes of the game that is learned (`GoEnv`).
     """
     result, lead = 2 * labels["win"] - 1, labels["lead"]
-    return np.asarray((1 - margin_weight) * result + margin_weight * np.tanh(lead / MARGIN), np.float32)
+    return np.asarray((1 - margin_weight) * result + margin_weight * np.tanh(lead / MARGIN_SCALE), np.float32)
 
 
 def label_policies(labels: np.ndarray | np.void) -> np.ndarray:

@@ -335,7 +335,7 @@ class RecordBuilder:
         plies = new_plies(*record.policies.shape)
         for name in ARRAYS:
             plies[name] = getattr(record, name)
-        # All plies are in one block, in which each row is usually that of another game: here the row is the ply.
+        # `add_moves` makes a block with a row for each of several games.  This block has a row for each ply of one.
         return cls(record.setup, record.seed, record.env, [(plies, row) for row in range(len(record))])
 
     def __len__(self) -> int:

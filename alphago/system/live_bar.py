@@ -8,8 +8,8 @@ from tqdm.auto import tqdm
 
 from alphago.system.optional import notebook_shell
 
-EVERY = 0.5  # seconds between two redrawings
-IN_FILE = 10.0  # least seconds between two lines where stderr is a file
+SECONDS_BETWEEN_REDRAWINGS = 0.5
+SECONDS_BETWEEN_LINES = 10.0  # at least, where stderr is a file
 
 
 class LiveBar(tqdm):
@@ -28,14 +28,14 @@ class LiveBar(tqdm):
         if sys.stderr is None:  # as in a program without a console
             options["disable"] = True
         elif not sys.stderr.isatty() and notebook_shell() is None:  # a file or a pipe
-            options.setdefault("mininterval", IN_FILE)
+            options.setdefault("mininterval", SECONDS_BETWEEN_LINES)
         super().__init__(*args, dynamic_ncols=True, **options)
         if not self.disable and hasattr(self.fp, "isatty") and self.fp.isatty():
             self._thread.start()
 
     def _draw(self) -> None:
         """Redraw the bar until `close` is called; this is the thread's work."""
-        while not self._closing.wait(EVERY):
+        while not self._closing.wait(SECONDS_BETWEEN_REDRAWINGS):
             if self._update is not None:
                 self._update()
             self.refresh()

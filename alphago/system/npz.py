@@ -10,10 +10,10 @@ import numpy as np
 
 # NumPy reads the header of an array with Python's parser, which before Python 3.11.8 may fail if two threads use it.
 READING_LOCK = threading.Lock()
-# A file is refused if its arrays take more than MOST_BYTES and more than MOST_TIMES the file's bytes.  Arrays of games
-# of 19x19 take 10 to 50 times the file's bytes, of games without searches 250 times; zeros take 1000 times.
-MOST_BYTES, MOST_TIMES = 2**28, 256
-LEVEL = 2  # of compression; takes a third of the time of NumPy's level 6, and files of games are a tenth larger
+# A file is refused if its arrays take more than ALWAYS_ALLOWED bytes, and more than MOST_INFLATION times the file's.
+# Arrays of games of 19x19 take 10 to 50 times the file's bytes, of games without searches 250 times; zeros 1000 times.
+ALWAYS_ALLOWED, MOST_INFLATION = 2**28, 256
+COMPRESSION_LEVEL = 2  # a third of the time of NumPy's level 6, for files of games that are a tenth larger
 
 
 def write_npz(file: BinaryIO, arrays: Mapping[str, np.ndarray]) -> None:
@@ -23,19 +23,19 @@ def write_npz(file: BinaryIO, arrays: Mapping[str, np.ndarray]) -> None:
             member = io.BytesIO()
             np.lib.format.write_array(member, array, allow_pickle=False)
             entry = zipfile.ZipInfo(f"{name}.npy")  # dated 1980, so that equal arrays make equal files
-            archive.writestr(entry, member.getbuffer(), zipfile.ZIP_DEFLATED, LEVEL)
+            archive.writestr(entry, member.getbuffer(), zipfile.ZIP_DEFLATED, COMPRESSION_LEVEL)
 
 
 def read_npz(data: bytes | memoryview) -> dict[str, np.ndarray]:
     """Return the named arrays of a .npz file.
 
     Raises:
-        ValueError: before anything is inflated, for arrays that are too large for the file (MOST_TIMES).  For damaged
-            data the errors of zipfile and NumPy are raised.
+        ValueError: before anything is inflated, for arrays that are too large for the file (MOST_INFLATION).  For
+            damaged data the errors of zipfile and NumPy are raised.
     """
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         size = sum(entry.file_size for entry in archive.infolist())
-    if size > (most := max(MOST_BYTES, MOST_TIMES * len(data))):
+    if size > (most := max(ALWAYS_ALLOWED, MOST_INFLATION * len(data))):
         raise ValueError(f"its arrays would take {size:,} bytes, and a file of {len(data):,} may have {most:,}")
     with READING_LOCK, np.load(io.BytesIO(data), allow_pickle=False) as file:
         return dict(file)

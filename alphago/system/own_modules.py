@@ -51,9 +51,8 @@ def import_own_class(text: str, base: type[Kind], what: str) -> type[Kind]:
     classes = {key: item for key, item in vars(module).items() if isinstance(item, type) and issubclass(item, base)}
     if name not in classes:
         own = [key for key, item in classes.items() if item.__module__ == module.__name__]  # not what it imports
-        raise ValueError(
-            f"{place} has no {what} {name!r}, a class derived from {base.__name__}: {near_misses(name, own)}"
-        )
+        wanted = f"{what} {name!r}, a class derived from {base.__name__}"
+        raise ValueError(f"{place} has no {wanted}: {near_misses(name, own)}")
     return classes[name]
 
 

@@ -27,7 +27,7 @@ from alphago.system.validation import (
 
 Kind = TypeVar("Kind")
 KIND = "kind"  # the entry of a part's settings that names its class
-VALUES = (str, bool, int, float, list, tuple, set, bytes)  # types that are values of settings, never parts
+PLAIN_TYPES = (str, bool, int, float, list, tuple, set, bytes)  # types that are values of settings, never parts
 
 
 @dataclass(frozen=True)
@@ -74,16 +74,17 @@ class PartField:
 
         Args:
             keyword: the part's keyword, for messages.
-            given: a name, a dictionary of settings, or the part itself; for an optional part also None, or the value of
-                the first setting.
+            given: a name of `choices`, a class as "module:class", a dictionary of settings, or the part itself; for an
+                optional part also None, or the value of the first setting.
             before: the part so far.  It is returned unchanged for the name of its own class; a dictionary changes the
                 settings that it names.
         """
         given = plain_number(given)
         if given is None or (self.optional and given in ((), [])):  # an empty list, as of opponents
             return None
-        if isinstance(given, str) and self._is_name(given):
-            item = self.choices[given] if given in self.choices else named_class(given, keyword, "this call")
+        # An optional part also takes values of its first setting, such as "random@0": there a colon names no class.
+        if isinstance(given, str) and (given in self.choices or (":" in given and not self.optional)):
+            item = self.choices[given] if given in self.choices else named_class(given, keyword, who="this call")
             if not isinstance(item, type):
                 return item
             return before if type(before) is item else item()
@@ -93,20 +94,13 @@ class PartField:
             part = self.to_part(keyword, values.pop(KIND), before) if KIND in values else before
             # In a dictionary settings have their own names, without a prefix.
             return self.change_part(keyword, part, values, prefix="")
-        if not isinstance(given, VALUES):
+        if not isinstance(given, PLAIN_TYPES):
             return given  # the part itself
         if not self.optional:
             error = ValueError if isinstance(given, str) else TypeError  # a text may be a misspelt name
             raise error(f"{keyword} must be {self.expected}, got {shown(given)}")
         first_setting = fields(self.kind if before is None else before)[0]
         return self.change_part(keyword, before, {first_setting.name: given})
-
-    def _is_name(self, text: str) -> bool:
-        """Return whether a text is a name of `choices`, or "module:class".
-
-        Where a text may stand for the part, as "random@0" does, it can have a colon of its own, and names no class.
-        """
-        return text in self.choices or (":" in text and not self.optional)
 
     def change_part(self, keyword: str, part: Any, values: Mapping[str, object], *, prefix: str | None = None) -> Any:
         """Return a part with other values of its settings, or a new part with them if `part` is None.
@@ -144,10 +138,8 @@ class PartField:
         label = self.names.get(owners[0], qualified_name(owners[0]))
         these_are = f"these {keyword} are" if keyword.endswith("s") else f"this {keyword} is"
         owner_names = " and ".join(owner.__qualname__ for owner in owners)
-        raise ValueError(
-            f"{prefix}{name} is a setting of {owner_names}, but {these_are} {kind.__qualname__}: "
-            f'give {keyword}="{label}"'
-        )
+        how = f'give {keyword}="{label}"'
+        raise ValueError(f"{prefix}{name} is a setting of {owner_names}, but {these_are} {kind.__qualname__}: {how}")
 
 
 def part(text: str, *, default: Any, kind: type | None = None, **more: Any) -> Any:
@@ -185,7 +177,7 @@ class Address:
         field: the setting's field in `owner`, which tells the type and help of its flag.  For an optional part, owner
             and field are those of the part's first setting, since a value of that may stand for the part.
         default: the setting's value in the root's default.
-        kinds: if only some parts have the setting, such as only one search, their names; else ().
+        kind_names: if only some classes of a part have the setting, such as only one search, their names; else ().
         part: the declaration of the part, if the setting is a part.
     """
 
@@ -195,7 +187,7 @@ class Address:
     owner: type
     field: Field[Any]
     default: Any
-    kinds: tuple[str, ...] = ()
+    kind_names: tuple[str, ...] = ()
     part: PartField | None = None
 
 
@@ -255,15 +247,15 @@ def _walk(owner: type, path: str = "", title: str = "", prefix: str = "", instan
             inner = list(_walk(kind, own_path + ".", title_of_part, declared.prefix, instance=part_of_kind))
             for address in inner[1:] if declared.optional else inner:  # [0] is the first setting
                 name = address.path.removeprefix(own_path + ".").partition(".")[0]
-                # A part within this part has set its own kinds.
-                yield replace(address, kinds=address.kinds or _kinds_with(name, declared, field.name))
+                # Settings of a part within this part may already have names, of the inner part's classes.
+                yield replace(address, kind_names=address.kind_names or _kinds_with(name, declared, field.name))
 
 
 def _kinds_with(setting_name: str, declared: PartField, part_name: str) -> tuple[str, ...]:
     """Return the names of the classes of a part that have a setting; () if all of them have it.
 
     Args:
-        part_name: stands for a class without a name.
+        part_name: the name of the part's field, which is given for a class that has no name.
     """
     owners = [kind for kind in declared.classes if setting_name in list_keywords(kind)]
     names = tuple(declared.names.get(kind, part_name) for kind in owners)
@@ -420,15 +412,13 @@ def value_from_data(
                 return item
         raise ValueError(f"{who} has a custom {keyword}, {name}: pass that function as {keyword}=…")
     name = data.get(KIND)  # None where there is one class only
-    known: dict[Any, Any] = {}
-    if declared is not None:
-        known = {None: declared.kind} | {label: kind for kind, label in declared.names.items()}
-    kind = known.get(name)
+    by_name: dict[Any, type] = {} if declared is None else {label: kind for kind, label in declared.names.items()}
+    kind = declared.kind if declared is not None and name is None else by_name.get(name)
     if kind is None:  # a class of the caller's own
-        of_class = [item for item in items if qualified_name(type(item)) == name]
-        kind = type(of_class[0]) if of_class else named_class(str(name), keyword, who)
-        if not is_dataclass(kind):
-            return of_class[0]  # only the caller can give it: its settings are not in the data
+        own = [item for item in items if qualified_name(type(item)) == name]
+        if own and not is_dataclass(own[0]):
+            return own[0]  # only the caller can give it: its settings are not in the data
+        kind = type(own[0]) if own else named_class(str(name), keyword, who)
     return from_data(kind, {key: value for key, value in data.items() if key != KIND}, given, who)
 
 

@@ -21,7 +21,7 @@ class Stopwatch:
         self._clock = clock
         self._seconds: dict[str, float] = {}
         self._kinds: list[str] = []  # the nested kinds of work, innermost last
-        self._since = 0.0  # the clock's time until which `_seconds` counts
+        self._counted_until = 0.0  # by `_clock`; the time after it is not yet in `_seconds`
 
     @contextmanager
     def running(self, kind: str) -> Iterator[None]:
@@ -58,15 +58,15 @@ class Stopwatch:
         Any thread may read it.
         """
         kinds = self._kinds[-1:]  # [] for none: the thread may enter and leave kinds meanwhile
-        return (kinds[0], self._clock() - self._since) if kinds else ("", 0.0)
+        return (kinds[0], self._clock() - self._counted_until) if kinds else ("", 0.0)
 
     def _count(self) -> None:
         """Add the time since the last call to the innermost kind of work."""
         now = self._clock()
         if self._kinds:
             kind = self._kinds[-1]
-            self._seconds[kind] = self._seconds.get(kind, 0.0) + now - self._since
-        self._since = now
+            self._seconds[kind] = self._seconds.get(kind, 0.0) + now - self._counted_until
+        self._counted_until = now
 
 
 class _Thread(threading.local):

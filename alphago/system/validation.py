@@ -63,7 +63,7 @@ def setting(
             run's plan, or a search, gives it a value.
         structural: whether a resumed run must keep the value, because its games so far depend on it.
         path_only: whether the setting is set by its path alone, `search.squash`, and has neither keyword nor flag.
-        shown: the help in a few words, for the `--help` of a command; "" for settings that only `--help-all` shows.
+        shown: a shorter help, which a command's `--help` shows; "" for settings that only `--help-all` shows.
         python: sentences for the docstring only, about the use in Python.
         more: further entries of the field's metadata.
     """
@@ -160,13 +160,13 @@ def checks_keywords(further: Sequence[str] = ()) -> Callable[[Call], Call]:
         def call_and_explain(*given: object, **named: object) -> object:
             """Call the function; if that fails because of wrong arguments, raise an error that says so.
 
-            Arguments are checked after an error only, so that correct calls cost nothing.
+            Except for unknown keywords, arguments are checked only after an error, so that correct calls cost little.
             """
             check_keywords(call.__qualname__, named, known)
             try:
                 return function(*given, **named)
             except (TypeError, AttributeError, ValueError) as error:
-                is_unclear = str(error).startswith(UNCLEAR_ERRORS)
+                is_unclear = str(error).startswith(UNCLEAR_ERRORS)  # it does not say which argument is wrong
                 if isinstance(error, ValueError) and not is_unclear:
                     raise  # a value is wrong, and the error says which
                 check_arguments(call.__qualname__, function, given, named)  # raises for a call of a wrong form

@@ -121,7 +121,7 @@ class TestFiles:
 
     def test_a_bomb_is_refused_before_it_is_inflated(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Zeros, which deflate a thousand times."""
-        monkeypatch.setattr("alphago.system.npz.MOST_BYTES", 2**20)
+        monkeypatch.setattr("alphago.system.npz.ALWAYS_ALLOWED", 2**20)
         np.savez_compressed(tmp_path / "bomb.npz", moves=np.zeros(2**22, np.int8))
         with pytest.raises(ValueError, match=r"bomb.npz holds no game records .*would take 4,194,432 bytes"):
             load_records(tmp_path / "bomb.npz")

@@ -237,8 +237,8 @@ def test_what_a_run_must_keep(before: dict[str, Any], after: dict[str, Any], kep
 def test_addresses_say_which_part_has_a_setting() -> None:
     found = addresses(Root)
     leaves, width, search = found["search.leaves"], found["search.width"], found["search"]
-    assert (leaves.kinds, leaves.title, leaves.default) == ((), "the search", 4)
-    assert (width.kinds, width.default, width.keyword) == (("broad",), 3, "width")
+    assert (leaves.kind_names, leaves.title, leaves.default) == ((), "the search", 4)
+    assert (width.kind_names, width.default, width.keyword) == (("broad",), 3, "width")
     assert search.part is not None
     assert list(search.part.choices) == ["broad", "deep"]
     assert found["seed"].part is None

@@ -10,7 +10,6 @@ from types import MappingProxyType
 
 import numpy as np
 
-from alphago.env.game import PLAYER_NAMES
 from alphago.env.go import GoEnv
 from alphago.env.go_count import GoCount
 from alphago.records.sgf.grammar import Node, escape_text, format_tree
@@ -18,6 +17,8 @@ from alphago.records.sgf.notes import GENERATED, MoveNote, note_properties
 from alphago.records.sgf.sgf_game import SgfGame
 from alphago.records.sgf.values import komi_text, point_properties, point_text
 from alphago.system.files import user_path, write_atomic
+
+SIDE_LETTERS = {1: "B", -1: "W"}  # the property of a player's moves, and the player's name in PL
 
 
 class SgfDocument:
@@ -87,7 +88,7 @@ def to_document(game: SgfGame) -> SgfDocument:
     known = len(document.line) - 1  # how many of the first moves of `game` the document has
     env = GoEnv(game.board_size)
     for mover, action in zip(game.movers[known:], game.moves[known:], strict=True):
-        node = {PLAYER_NAMES[mover][0]: [point_text(env, action)]}
+        node = {SIDE_LETTERS[mover]: [point_text(env, action)]}
         document.line.append(document.add(document.line[-1], node, first=True))
     write_changed_texts(document, game, before, known)
     return document
@@ -109,7 +110,7 @@ def shared_document(game: SgfGame) -> tuple[SgfDocument, SgfGame]:
     # A file may have several moves in a node.  Those after the last shared move, in its node, get a node of their own.
     further = origin.line[known:].count(last)
     if further:
-        document.split(last, [PLAYER_NAMES[mover][0] for mover in before.movers[known : known + further]])
+        document.split(last, [SIDE_LETTERS[mover] for mover in before.movers[known : known + further]])
     if known == len(game.moves) < len(before.moves):  # the game is cut short: remove the rest of the main line
         del document.children[last][:1]
         if document.children[last]:  # an empty node keeps the next variation from becoming the main line
@@ -127,8 +128,8 @@ def write_changed_texts(document: SgfDocument, game: SgfGame, before: SgfGame, k
     """
     program = " ".join(value for node in document.nodes for value in node.get("AP", ()))
     notes_before = {ply: note for ply, note in before.notes.items() if ply <= known}  # on shared positions
-    # The notes to write: those that are new or changed, and those whose comment in the file has a generated sentence.
-    # A note on a position after the end of the game is left out, since it has no node.
+    # The notes that are new or changed, and those with a generated sentence in the file's comment: reading removed the
+    # sentence, so a changed comment would lose it.  A note after the end of the game has no node, and is left out.
     comments = ["".join(document.nodes[number].get("C", ())) for number in document.line]
     notes_to_write = {
         ply: note
@@ -136,6 +137,7 @@ def write_changed_texts(document: SgfDocument, game: SgfGame, before: SgfGame, k
         if ply < len(comments) and (note != notes_before.get(ply) or GENERATED in comments[ply])
     }
     texts = node_texts(game, program, notes_to_write)
+    # Other notes are in neither the new nor the old texts, so their properties stay as they are.
     old_notes = {ply: note for ply, note in notes_before.items() if ply in notes_to_write}
     old_texts = node_texts(before, program, old_notes)[: known + 1] + [{} for _ in game.moves[known:]]
     for number, new, old in zip(document.line, texts, old_texts, strict=True):
@@ -149,7 +151,7 @@ def set_up_node(game: SgfGame) -> Node:
     env = GoEnv(game.board_size)
     node: Node = {"FF": ["4"], "GM": ["1"], "SZ": [str(game.board_size)]}
     if game.setup:
-        node["PL"] = [PLAYER_NAMES[game.first][0]]
+        node["PL"] = [SIDE_LETTERS[game.first]]
     board = env.place(game.setup.get("black", ()), game.setup.get("white", ()))  # int8 [N, N]
     return node | point_properties(env, {"AB": np.flatnonzero(board == 1), "AW": np.flatnonzero(board == -1)})
 
@@ -209,7 +211,7 @@ def with_additions(
     for ply, actions in lines.items():
         parent, mover = document.line[ply], game.movers[ply]
         for action in actions:
-            parent = document.add(parent, {PLAYER_NAMES[mover][0]: [point_text(env, action)]})
+            parent = document.add(parent, {SIDE_LETTERS[mover]: [point_text(env, action)]})
             mover = -mover
     return document.text()
 

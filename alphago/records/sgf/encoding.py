@@ -23,7 +23,7 @@ WIDER = {"gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": 
 ALIASES = {"gb": "gb18030", "gb-2312": "gb18030", "sjis": "cp932", "x-sjis": "cp932", "ks_c_5601-1987": "cp949"}
 LATIN = ("iso8859-1", "iso8859-15", "cp1252")
 # The encodings of China, Japan and Korea that are tried, with the least and the greatest first byte of common letters.
-COMMON_FIRST_BYTES = {
+EAST_ASIAN = {
     "cp932": (0x81, 0x98),
     "gb18030": (0xA1, 0xD7),
     "cp949": (0xA1, 0xC8),
@@ -31,8 +31,9 @@ COMMON_FIRST_BYTES = {
     "big5": (0xA1, 0xC6),
 }
 CYRILLIC = ("cp1251", "koi8_u", "cp866", "iso8859_5")
-SHIFT = re.compile(rb"\x1b|~\{")  # in ISO-2022 and HZ, whose letters are ASCII bytes, other letters begin here
-JIS_SHIFT = re.compile(rb"\x1b\$[@B]")  # ISO-2022-JP
+# ISO-2022 and HZ write all letters as ASCII bytes; those after an escape sequence mean other letters.
+ESCAPE_SEQUENCE = re.compile(rb"\x1b|~\{")
+JIS_ESCAPE = re.compile(rb"\x1b\$[@B]")  # ISO-2022-JP
 HIGH_BYTES = re.compile(rb"[\x80-\xff]+")  # non-ASCII bytes in a row
 CONTROL_BYTE = re.compile(rb"[\x80-\x9f]")  # in Latin-1 a control character, which texts do not have
 # In Latin-1, a letter (or a sign before a letter, such as ¿) with no other non-ASCII byte beside it: the ü in "Müller".
@@ -47,11 +48,11 @@ BAD_SHARE_UTF8 = 0.5  # the same for UTF-8; it is larger, since other encodings 
 # LONE_LATIN: a match of this pattern.  RUSSIAN: a letter in a plausible word of Russian or Ukrainian.
 LONE_LATIN_GAIN, RUSSIAN_GAIN = 1.2, 2.0
 # IN_LATIN: a match of this pattern.  MIXED: in a text with Chinese and Korean letters, a letter of the rarer kind.
-# RARE: a letter whose first byte is not within COMMON_FIRST_BYTES.  CONTROL: a control character of Latin-1.
+# RARE: a letter whose first byte is not in the range of EAST_ASIAN.  CONTROL: a control character of Latin-1.
 IN_LATIN_LOSS, MIXED_LOSS, RARE_LOSS, CONTROL_LOSS = 1.0, 0.5, 0.5, 0.5
 EATEN_LOSS = 10.0  # if a bracket that closes a value is read as the second byte of a letter, which would lose moves
-MANY = 4  # number of non-ASCII bytes from which on a game's score is reliable
-CLEARLY = 0.5  # difference of two scores from which on one encoding is clearly better
+RELIABLE_COUNT = 4  # number of non-ASCII bytes from which on a game's score is reliable
+CLEAR_DIFFERENCE = 0.5  # difference of two scores from which on one encoding is clearly better
 
 # Letters that tell encodings apart: those common in game records, and those typical of a wrong encoding.
 IN_LATIN = re.compile("(?<=[a-z])[\u3041-\u9fff가-힣]|[\u3041-\u9fff가-힣](?=[a-z])")  # letters within a Latin word
@@ -97,7 +98,7 @@ def decode(data: bytes) -> list[DecodedText]:
             return [decode_as(data[len(mark) :], name)]
     if (wide := unmarked_utf16(data)) is not None:
         return [decode_as(data, wide)]
-    if data.isascii() and SHIFT.search(data) is None:
+    if data.isascii() and ESCAPE_SEQUENCE.search(data) is None:  # else ASCII bytes may stand for other letters
         return [DecodedText(data.decode("ascii"))]
     likely = guess_encoding(data)
     return [decode_game(part, likely) for part in split_games(data, likely)]
@@ -144,7 +145,7 @@ def find_encoding(data: bytes, likely: str) -> tuple[str, str | None]:
     name = guess_encoding(data)
     # One game has few letters, so the encoding of the whole file is used unless the game's own is clearly better.
     # A guess of UTF-8 is kept, since other encodings hardly ever look like it.
-    if name not in (likely, "utf-8") and score(data, likely) > score(data, name) - CLEARLY:
+    if name not in (likely, "utf-8") and score(data, likely) > score(data, name) - CLEAR_DIFFERENCE:
         name = likely
     return name, declared
 
@@ -155,8 +156,8 @@ def fits(data: bytes, declared: str) -> bool:
         name = guess_encoding(data)
         if name == "utf-8":
             return False
-        is_reliable = sum(byte >= 0x80 for byte in data[:SAMPLE]) >= MANY
-        other_is_better = score(data, name) > score(data, "latin-1") + CLEARLY
+        is_reliable = sum(byte >= 0x80 for byte in data[:SAMPLE]) >= RELIABLE_COUNT
+        other_is_better = score(data, name) > score(data, "latin-1") + CLEAR_DIFFERENCE
         return not (is_reliable and other_is_better)
     text = data[:SAMPLE].decode(declared, "replace")
     letters = sum(not character.isascii() for character in text)
@@ -260,7 +261,7 @@ def guess_encoding(data: bytes) -> str:
     Damaged UTF-8 counts as valid if its letters of three bytes are more than twice as many as its damaged places.
     """
     part = data[:SAMPLE]
-    if JIS_SHIFT.search(part):
+    if JIS_ESCAPE.search(part):
         return "iso2022_jp_ext"
     try:
         # final: a sample that is only a part of the data may end within a letter.
@@ -271,7 +272,7 @@ def guess_encoding(data: bytes) -> str:
         three_byte_letters = len(re.findall("[\u0800-\ufffc]", text))
         if three_byte_letters > 2 * text.count("\ufffd"):
             return "utf-8"
-    return max(("latin-1", *CYRILLIC, *COMMON_FIRST_BYTES), key=lambda name: score(part, name))
+    return max(("latin-1", *CYRILLIC, *EAST_ASIAN), key=lambda name: score(part, name))
 
 
 def score(data: bytes, name: str) -> float:
@@ -321,6 +322,6 @@ def plausibility(text: str, name: str) -> float:
     total = sum(weight * len(pattern.findall(joined)) for pattern, weight in WEIGHTS.items())
     total -= IN_LATIN_LOSS * len(IN_LATIN.findall(text))
     mixed = min(len(KANJI.findall(joined)), len(USUAL_HANGUL.findall(joined)))  # few texts have both kinds of letters
-    least, most = COMMON_FIRST_BYTES[name]  # of the encoding's common characters
+    least, most = EAST_ASIAN[name]  # first bytes of the encoding's common letters
     rare = sum(not least <= letter.encode(name, "replace")[0] <= most for letter in letters)
     return (total - MIXED_LOSS * mixed - RARE_LOSS * rare) / len(letters)

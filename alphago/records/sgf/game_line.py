@@ -25,7 +25,7 @@ SIGNS = {"B": 1, "W": -1}  # the side of each property that is a move
 GAME_INFO = frozenset(["AP", "BR", "DT", "EV", "GM", "HA", "KM", "KO", "PB", "PW", "RD", "RE", "RU", "TE", "WR"])
 UNKNOWN_SIZE = 19  # the size of a game without moves whose board is unknown
 # The rules of ko and suicide that are tried, in this order, if a file names no known ones.
-TRIED = (Rules(), Rules("simple", False), Rules("simple", True))
+RULES_TO_TRY = (Rules(), Rules("simple", False), Rules("simple", True))
 
 
 class LineReader:
@@ -51,6 +51,7 @@ class LineReader:
         for node in line[1:4]:  # some programs write root properties into one of the three nodes after the root
             if "SZ" in self.head or has_move(node):  # the head is complete, or the moves have begun
                 break
+            # Without stones: the board is set up from the nodes themselves (`stretches`).
             self.head = {name: values for name, values in node.items() if name not in STONES} | self.head
         for node in line[1:]:
             for name in GAME_INFO.intersection(node):
@@ -85,22 +86,22 @@ class LineReader:
         # The game is the longest stretch of the line without a set-up in between.
         stretches = self.stretches(board, handicap)
         longest, assumed_rules = self.find_game(stretches, rules, size)
-        plies = longest.plies()
-        self.move_nodes = plies.nodes
+        legal = longest.legal_part()
+        self.move_nodes = legal.nodes
         if longest.fault is not None and longest.fault.kind == kinds.DEAD:
             return self.empty_game(size)  # the set-up has stones without a liberty: no board to play on
         return SgfGame(
             size,
-            tuple(plies.actions),
+            tuple(legal.actions),
             komi=komi,
-            setup=start_of(board, plies),
+            setup=start_of(board, legal),
             result=self.text("RE"),
             rules=self.text("RU"),
             players=(self.text("PB"), self.text("PW")),
             handicap=handicap,
             comment=without_generated(self.text("C")),
             comments=self.comments(),
-            movers=tuple(plies.colours),
+            movers=tuple(legal.colours),
             to_play=self.player_after(stretches) if self.move_nodes and longest.fault is None else 0,
             faults=tuple(self.faults),
             assumed=assumed_rules,
@@ -209,7 +210,7 @@ class LineReader:
 
     def report_notation(self) -> None:
         """Add a fault for the first point that is written as people write it, such as D4; `read_point` can read it."""
-        # The nodes from the first point that cannot be read on are left out: `stretches` does not read them either.
+        # `stretches` stops at the first node with an unreadable point: this node and later ones are left out here too.
         end = next((fault.node for fault in self.faults if fault.kind == kinds.POINT), len(self.line))
         for number, node in enumerate(self.line[:end]):
             names = [name for name in node if name in SIGNS or name in STONES]
@@ -247,10 +248,10 @@ class LineReader:
         is reported as a fault (`report_set_up`), and so is the first illegal move of the game.
 
         Args:
-            rules: the rules that the file names.  None if it names none; then TRIED are tried (`play_by_rules`).
+            rules: the rules that the file names.  None if it names none; then RULES_TO_TRY are tried (`play_by_rules`).
             size: the board's size.  If `self.required` is set, it is used instead of `rules` and `size`.
         """
-        tried = TRIED if rules is None else (rules,)
+        tried = RULES_TO_TRY if rules is None else (rules,)
         followed, longest, assumed = play_by_rules(stretches, tried, size, self.required)
         self.report_set_up(followed, longest, last_set_up=stretches[-1].begins)
         if longest.fault is not None:
@@ -268,7 +269,7 @@ class LineReader:
             longest: the stretch that is the game.
             last_set_up: the number of the node of the last set-up.
         """
-        # The stretches after a change, each with the number of moves before it.
+        # The stretches after a change, each with the number of moves in the stretch before it.
         changes = [(after.stretch, before.ply_count) for before, after in pairwise(followed)]
         with_moves = [(changed, move) for changed, move in changes if changed.actions]
         final = [(changed, move) for changed, move in changes if changed.begins == last_set_up]

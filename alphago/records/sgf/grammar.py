@@ -16,7 +16,7 @@ MOST_NODES = 400_000  # in one game: the largest collections of openings have a 
 MOST_VALUES = 2_000_000  # in one game
 MOST_IN_LINES = 2_000_000  # nodes, set-up stones and text in all lines of a game together; lines share nodes
 LEAST_IN_LINE = 20  # nodes: a shorter line counts as so many, since each line takes some time whatever its length
-TEXT = 100  # so many characters count as much as a node
+CHARACTERS_PER_NODE = 100  # so many characters of values count as much as a node
 SET_UPS = ("AB", "AW", "AE")
 LINE_LENGTH = 79  # most bytes of a line of written text; a property that is longer stays on one line
 
@@ -66,8 +66,9 @@ class SgfTree:
         """Yield the numbers of the nodes of every line, from the root to a leaf; the main line first.
 
         Lines share nodes, so the lines of a game of N nodes can have N^2 nodes in all.  The size of a line is its
-        number of nodes, in which a set-up stone counts as a node, and so do TEXT characters.  If the sizes of all lines
-        add up to more than MOST_IN_LINES, the last thing yielded is an int: how many lines are left out.
+        number of nodes, in which a set-up stone counts as a node, and so do CHARACTERS_PER_NODE characters of values.
+        If the sizes of all lines add up to more than MOST_IN_LINES, the last thing yielded is an int: how many lines
+        are left out.
         """
         with_children = set(self.parents)
         leaves = [number for number in range(len(self.nodes)) if number not in with_children]
@@ -75,7 +76,7 @@ class SgfTree:
         for node, parent in zip(self.nodes, self.parents, strict=True):  # a parent comes before its children
             stones = sum(len(node[name]) for name in SET_UPS if name in node)
             text = sum(len(value) for values in node.values() for value in values)
-            sizes.append(1 + stones + text // TEXT + (sizes[parent] if parent >= 0 else 0))
+            sizes.append(1 + stones + text // CHARACTERS_PER_NODE + (sizes[parent] if parent >= 0 else 0))
         size_left = MOST_IN_LINES
         for yielded, leaf in enumerate(leaves):
             size_left -= max(sizes[leaf], LEAST_IN_LINE)
@@ -136,7 +137,7 @@ def read_tree(text: str, at: int) -> SgfTree:
                 current, node = begin_node(tree, current)
             capitals = LOWER.sub("", name) or name.upper()  # a name that is all in lower case means that in capitals
             values = node.setdefault(capitals, [])
-        elif max(len(tree.nodes), len(stack)) >= MOST_NODES:  # a text may also open brackets without end
+        elif max(len(tree.nodes), len(stack)) >= MOST_NODES:  # a mark may add a node or open a bracket
             tree.too_long = True
             break
         elif mark == ";":
@@ -146,7 +147,7 @@ def read_tree(text: str, at: int) -> SgfTree:
         elif mark == "(":
             stack.append(current)
             node, values = None, []
-        else:
+        else:  # a closing bracket
             current = stack.pop()
             node, values = None, []
             if not stack:

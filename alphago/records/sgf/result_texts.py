@@ -47,7 +47,7 @@ REASON = (
 WINS = re.compile(f"(?:{BETWEEN}|{REASON})*[勝胜贏赢승](?![負负败敗者패])")
 LOSES = re.compile(f"(?:{BETWEEN}|{REASON})*(?:[負负败敗패]|投了|投子|認輸|认输)")
 BEFORE_AMOUNT = re.compile(f"(?:{BETWEEN}|{REASON}|[勝胜贏赢승負负败敗패出])*")
-RESIGNED_TO = re.compile(r"[番方棋の\s]*(?:中押し?|中盘|中盤|불계)[\s.。]*$")  # '黒中押': Black won by resignation
+WON_BY_RESIGNATION = re.compile(r"[番方棋の\s]*(?:中押し?|中盘|中盤|불계)[\s.。]*$")  # after a colour, as in '黒中押'
 PLUS = re.compile(r"\s*\+")
 BLACK = "b黒黑흑"
 
@@ -102,7 +102,7 @@ def winner_of_segment(segment: re.Match[str]) -> float:
     """Return who won by a match of SEGMENT: +1 Black, -1 White, 0 unknown."""
     side, after = 1.0 if segment["colour"] in BLACK else -1.0, segment["after"]
     wins, loses = WINS.match(after), LOSES.match(after)
-    if PLUS.match(after) or RESIGNED_TO.fullmatch(after) or (wins and not loses):
+    if PLUS.match(after) or WON_BY_RESIGNATION.fullmatch(after) or (wins and not loses):
         return side
     return -side if loses and not wins else 0.0
 
@@ -173,7 +173,7 @@ def eastern_amount(text: str) -> tuple[float | None, str | None]:
         return None, None
     points, unit = parse_points(match)
     after_plus = before.rstrip().endswith("+")
-    # A half or a quarter shows as well as a unit that the number is a margin.
+    # A half or a quarter shows that the number is a margin, just as a unit or a plus does.
     if points is None or not (unit or match["half"] or has_quarter(points) or after_plus):
         return None, None
     return points, unit
@@ -224,6 +224,6 @@ def normalise(result: str) -> str:
 
     The signs ½, ¼ and ¾ become a blank and a fraction: 3½ becomes 3 1/2.
     """
-    # Fractions come before NFKC, which would turn 3½ into 31⁄2.  Capitals come after it, since it may make some.
+    # Fractions are replaced before NFKC, which would turn 3½ into 31⁄2.  NFKC may make capitals: `lower` comes after.
     plain = unicodedata.normalize("NFKC", result[:LONGEST].translate(QUOTIENTS))
     return plain.strip().lower()

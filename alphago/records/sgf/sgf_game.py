@@ -101,10 +101,11 @@ class SgfGame:
 
         Args:
             rest: further fields, such as `players`.
-            values: whether to keep the search's value of each position as `notes`.
+            values: whether to keep, as `notes`, the search's value of each position that was searched in full.
         """
         if values:
             black_values = (record.values * record.movers).tolist()
+            # The weight is 0 if there was no full search.
             rest["notes"] = {ply: MoveNote(value) for ply, value in enumerate(black_values) if record.weights[ply] > 0}
         fields: dict[str, object] = {
             "movers": tuple(record.movers.tolist()),

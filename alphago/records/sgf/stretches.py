@@ -127,7 +127,7 @@ class PlayedStretch:
         """The number of plies: the legal plays without passes after the end of the game."""
         return int(self.batch.rows[0, layout.PLY])
 
-    def plies(self) -> Stretch:
+    def legal_part(self) -> Stretch:
         """Return the stretch cut to its plies."""
         whole, end = self.stretch, self.ply_count
         return replace(whole, colours=whole.colours[:end], actions=whole.actions[:end], nodes=whole.nodes[:end])

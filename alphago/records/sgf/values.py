@@ -90,6 +90,7 @@ def read_komi(text: str, program: str = "") -> float | None:
         if may_be_hundredths and (FOX in program.lower() or abs(number) >= LEAST_HUNDREDTHS):
             number /= 100
         elif may_be_hundredths and abs(number) > LARGEST_KOMI:
+            # Too large for points and too small for hundredths.  `komi_text` writes such a komi as 150.0.
             raise ValueError(text)  # the message is made below
         in_zi = unit == "子" or has_quarter(number)  # points are never given in quarters
         return check_komi(2 * number if in_zi else number)

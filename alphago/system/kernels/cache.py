@@ -31,8 +31,8 @@ if sys.platform != "win32":
     import fcntl
 
 DIGEST_BYTES = 32  # of SHA-256
-PATIENCE = 20.0  # seconds that a process waits for another process's compiler, which may be suspended
-GLANCE = 0.02  # seconds between two attempts to lock the file
+LONGEST_WAIT = 20.0  # seconds that a process waits for another process's compiler, which may be suspended
+SECONDS_BETWEEN_TRIES = 0.02  # to lock the file
 
 
 class CompilingTime(Listener):
@@ -49,9 +49,9 @@ class CompilingTime(Listener):
 
     @property
     def spent(self) -> tuple[float, float]:
-        """The seconds until now, and those in which the compiling thread was on the processor.
+        """The seconds that compilations have taken so far, and the compiling threads' seconds on the processor.
 
-        A compilation that goes on counts in full in both, since only its own thread can read its processor time.
+        Until a compilation ends, all its seconds count in both: only its own thread can read its processor time.
         """
         seconds, processor, began = self._state
         since = 0.0 if began is None else time.monotonic() - began
@@ -81,13 +81,13 @@ register("numba:compile", compiling_time)
 def lock_beside(path: Path) -> BinaryIO | None:
     """Wait until no other process compiles a function into the file `path`; return a lock file, to be closed.
 
-    The lock only saves work: a process that does not get it compiles too.  After PATIENCE the file is returned without
-    its lock.  On Windows, and if no file can be made, None is returned.  The system releases the lock of a killed
-    process.
+    The lock only saves work: a process that does not get it compiles too.  After LONGEST_WAIT the file is returned
+    without its lock.  On Windows, and if no file can be made, None is returned.  The system releases the lock of a
+    killed process.
     """
     if sys.platform == "win32":
         return None
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + LONGEST_WAIT
     with contextlib.suppress(OSError):
         make_private(path.parent)
         lock = open(f"{path}.lock", "wb")
@@ -95,7 +95,7 @@ def lock_beside(path: Path) -> BinaryIO | None:
             with contextlib.suppress(BlockingIOError):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
-            time.sleep(GLANCE)
+            time.sleep(SECONDS_BETWEEN_TRIES)
         return lock
     return None
 
@@ -135,8 +135,9 @@ class KernelCache:
     def load_overload(self, signature: Signature, target_context: BaseContext) -> CompileResult | None:
         """Return the compiled function from its file; None if this process has to compile the function.
 
-        If there is no file, and another process is compiling the function, wait for that process and read its file.
-        This process holds the lock from then on, until the function of `with_unlock` returns.
+        If there is no file, this process takes the lock, and waits if another process has the lock to compile the
+        function.  After that the file may be there, and is read.  The lock is held until the function of `with_unlock`
+        returns, also if the file was found.
 
         Args:
             target_context: numba's object for code of this processor, which makes the file's code callable.
@@ -144,7 +145,7 @@ class KernelCache:
         target_context.refresh()  # makes functions known that were imported since, which the file's code may call
         path = self.path(signature, target_context.codegen())
         compiled = self.read(path, signature, target_context)
-        if compiled is None and not path.exists():  # a damaged file is compiled again without a lock
+        if compiled is None and not path.exists():  # a damaged file is compiled without a lock, which only saves work
             with trigger_event("numba:compile"):  # waiting counts as compiling
                 self.lock = lock_beside(path)
             compiled = self.read(path, signature, target_context)
@@ -187,7 +188,7 @@ class KernelCache:
             return None
 
     def save_overload(self, signature: Signature, result: CompileResult) -> None:
-        """Write a compiled function atomically, unless its code has dynamic globals, pointers of this process."""
+        """Write a compiled function atomically, unless its code has dynamic globals (pointers of this process)."""
         path = self.path(signature, result.codegen)
         if not result.library.has_dynamic_globals:
             # numba makes the annotation from source lines.  For a function that `specialise` has made it would look

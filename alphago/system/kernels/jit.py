@@ -57,8 +57,8 @@ def cache_folder(package: pathlib.Path) -> str:
 
 
 CACHE_FOLDER = cache_folder(pathlib.Path(__file__).parents[2])
-NUMBA = str(pathlib.Path(numba.__file__).parent)
-ALLOCATES = (
+NUMBA_PATH = str(pathlib.Path(numba.__file__).parent)
+ALLOCATION_REASON = (
     "it allocates memory, which kernels do not: no array expressions, slices, lists or new arrays; go through the "
     "elements in a loop, and take scratch memory as an argument"
 )
@@ -164,12 +164,12 @@ def raise_kernel_error(function: Any, arguments: tuple[object, ...], text: str) 
     called = re.search(r"CPUDispatcher\(<function (\w+) at", message)
     name = called[1] if called else function.__name__
     # "… at /home/me/game.py (12)"; places in numba's own files say nothing about the kernel.
-    places = [place for place in re.findall(r" at (\S.*) \((\d+)\)", innermost) if NUMBA not in place[0]]
+    places = [(file, line) for file, line in re.findall(r" at (\S.*) \((\d+)\)", innermost) if NUMBA_PATH not in file]
     file, line = places[0] if places else (function.__code__.co_filename, "")
-    place = os.path.basename(file) + (f", line {line}" if line else "")
+    where = os.path.basename(file) + (f", line {line}" if line else "")
     types_given = ", ".join(type(argument).__name__ for argument in arguments)
-    reason = ALLOCATES if "NRT required" in message else first_reason(message)
-    raise KernelError(f"the kernel {name} ({place}) cannot be compiled for {types_given}: {reason}") from None
+    reason = ALLOCATION_REASON if "NRT required" in message else first_reason(message)
+    raise KernelError(f"the kernel {name} ({where}) cannot be compiled for {types_given}: {reason}") from None
 
 
 def first_reason(message: str) -> str:
