@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from alphago.env.game import GameEnv
-from alphago.env.games import GAMES, REFERENCES, is_packaged
+from alphago.env.games import GAMES, GIVEN_REFERENCES, is_packaged
 from alphago.mcts.search_specs import own_search
 from alphago.system.own_modules import import_own_class
 from alphago.system.validation import near_names
@@ -39,7 +39,7 @@ def named_game(text: str) -> str:
     if known is not env and is_packaged(known):
         raise ArgumentTypeError(f"{env.__name__} must have a name of its own, got {env.name!r}, a game of the package")
     GAMES[env.name] = env
-    REFERENCES[env] = text
+    GIVEN_REFERENCES[env] = text
     return env.name
 
 

@@ -54,13 +54,13 @@ def spread(values: Sequence[float], gap: float) -> list[float]:
     Returns:
         The moved values.
     """
-    gap = min(gap, 1 / max(1, len(values)))
+    gap = min(gap, 1 / max(1, len(values)))  # so small that all names have room between 0 and 1
     moved = list(values)
     for i in range(1, len(moved)):  # upwards, perhaps beyond 1
         moved[i] = max(moved[i], moved[i - 1] + gap)
     # The greatest value that is allowed at index i.  The highest name ends at 1, half a gap above its middle.
     limit = 1 - gap / 2
-    for i in reversed(range(len(moved))):  # and back down from 1, but not below 0: all names have room
+    for i in reversed(range(len(moved))):  # and back down from the limit
         moved[i] = min(moved[i], limit)
         limit = moved[i] - gap
     return moved

@@ -25,10 +25,11 @@ from alphago.drawing.shapes import (
 )
 
 CELL = 40.0  # units from one point to the next
-STONE = 0.47  # radius of a stone, as a share of a cell
+# Radii in pictures, as shares of a cell: of a stone on lines; in a square or hole, of a stone and of an overlay's disc.
+STONE, INNER_STONE, INNER_DISC = 0.47, 0.4, 0.43
 SMALLEST = 6 * CELL  # the least width of a drawing, so that the texts below have room
 WIDEST = 640.0  # the greatest usual width of a board, in pixels
-PIXELS = 15.0  # the size of the letters below a board that has its usual width, in pixels
+LETTER_PIXELS = 15.0  # the size of the letters below a board that has its usual width, in pixels
 FRAME, HOLE = "#51718f", "#a9bccd"  # colours of a board of holes
 HOLLOW, BROWN = "#d3b377", "#3f2a14"  # colours of houses and seeds
 SEED = 0.13 * CELL  # radius
@@ -74,19 +75,19 @@ def board_picture(board: Board, overlay: Overlay, actions: Sequence[int]) -> Dra
         """Return shapes that are placed on the surface, moved to their places in the drawing."""
         return tuple(move(shape, left, top) for shape in shapes)
 
-    radius = CELL * (STONE if view.surface == "lines" else 0.43)  # of discs
-    spots = [Spot(CELL * x, CELL * y, radius) for x, y in view.cells]
+    disc_radius = CELL * (STONE if view.surface == "lines" else INNER_DISC)
+    spots = [Spot(CELL * x, CELL * y, disc_radius) for x, y in view.cells]
     action_spots = [spots[cell] if cell >= 0 else None for cell in actions]
-    pixels = min(width, WIDEST)  # the usual width on a screen
-    # The letters have PIXELS on the screen, whatever unit the drawing has.  The texts are not on the surface.
-    texts, height = texts_below(board.texts, width, board_height, size=PIXELS * width / pixels)
+    shown_width = min(width, WIDEST)  # the usual width on a screen, in pixels
+    # On the screen the letters have LETTER_PIXELS pixels, whatever unit the drawing has.
+    texts, height = texts_below(board.texts, width, board_height, size=LETTER_PIXELS * width / shown_width)
     pieces = seeds(board, spots) if view.surface == "houses" else stones(board, spots)
     owners = [] if overlay.ownership is None else ownership_squares(overlay.ownership, board.stones, spots)
     expected = line_stones(overlay.line, spots) if overlay.line else discs(overlay, action_spots)
     wood = Rect(0, 0, width, height, Style(WOOD), corner=0.15 * CELL)
     below = (wood, *moved(ground(board, spots)))
     layers = below, moved(pieces), tuple(texts), moved(marks(board, spots)), moved([*owners, *expected])
-    return Drawing(width, height, layers, board.label, shown=pixels)
+    return Drawing(width, height, layers, board.label, shown=shown_width)
 
 
 def texts_below(sentences: Sequence[str], wide: float, top: float, size: float) -> tuple[list[Text], float]:
@@ -134,7 +135,8 @@ def ground(board: Board, spots: Sequence[Spot]) -> list[Shape]:
 
 def stones(board: Board, spots: Sequence[Spot]) -> list[Shape]:
     """Return the stones: the first side's in one colour, the second side's with a dark edge."""
-    radius = CELL * (STONE if board.view.surface == "lines" else 0.4)
+    # `view.stone` is the radius on pages; in pictures it is used for houses only.
+    radius = CELL * (STONE if board.view.surface == "lines" else INNER_STONE)
     first, second = board.view.colours or (BLACK, WHITE)
     styles = {1: Style(first, first, 1.0), -1: Style(second, EDGE, 1.4)}
     placed = [(spots[point], colour) for point, colour in enumerate(board.stones) if colour]

@@ -84,7 +84,8 @@ class BoardView:
     def landing_cells(self, player: int, contents: np.ndarray) -> np.ndarray:
         """Return the cell in which each action's piece would land, int64 [action_space]; -1 for no cell.
 
-        It is the first empty one of the action's cells.  The only cell of an action counts even if it is not empty.
+        It is the first empty one of the action's cells.  The only cell of an action counts even if it is not
+        empty: a house has seeds when it is played.  (A move onto an occupied point is illegal anyway.)
 
         Args:
             player: who plays, +1 or -1.

@@ -25,11 +25,11 @@ from alphago.drawing.shapes import (
 )
 
 WIDE, HIGH, GAP = 300.0, 200.0, 14.0  # of a panel, and between panels
-SIZE, SMALL = 11.0, 9.5  # of letters
+FONT_SIZE, SMALL_FONT = 11.0, 9.5  # sizes of letters
 LEFT, RIGHT, BOTTOM = 42.0, 10.0, 20.0  # margins of a panel around its curves
 MOST_POINTS = 240  # points of a curve that are drawn
 SMOOTHED_OVER = 40  # a moving average takes a 40th of the points on either side; curves of fewer are not smoothed
-DOTTED = 40  # a curve with fewer points has a dot at each point, if there is room for the dots
+MOST_DOTS = 39  # a curve with at most so many points has a dot at each point, if there is room for the dots
 DOT = 1.8  # radius
 TICK_WIDTH, TICK_HEIGHT = 48.0, 28.0  # least distance of the numbers of an axis, across and down
 ROOM = 0.04  # above and below the curves, as a share of their height
@@ -119,12 +119,12 @@ def curves_picture(
     shapes: list[Shape] = []
     top = GAP
     for text in texts:
-        lines = paragraph(text, GAP, top + SIZE, width=wide - 2 * GAP, size=1.2 * SIZE, anchor="start")
+        lines = paragraph(text, GAP, top + FONT_SIZE, width=wide - 2 * GAP, size=1.2 * FONT_SIZE, anchor="start")
         shapes += lines
-        top = lines[-1].y + 0.6 * SIZE if lines else top
+        top = lines[-1].y + 0.6 * FONT_SIZE if lines else top
     if key:
         samples = [(name, Style(stroke=colour, width=4)) for name, colour in key]
-        entries, top = legend(samples, GAP, top, wide=wide - 2 * GAP, size=1.1 * SIZE)
+        entries, top = legend(samples, GAP, top, wide=wide - 2 * GAP, size=1.1 * FONT_SIZE)
         shapes += entries
     top += GAP / 2
     for i, panel in enumerate(panels):
@@ -133,8 +133,8 @@ def curves_picture(
         shapes += [move(shape, left, upper) for shape in panel_shapes(panel, size)]
     rows = math.ceil(len(panels) / columns)
     high = top + rows * (panel_high + GAP)
-    shapes.append(Text(wide / 2, high - 0.3 * GAP, x_label, SIZE))
-    high += SIZE
+    shapes.append(Text(wide / 2, high - 0.3 * GAP, x_label, FONT_SIZE))
+    high += FONT_SIZE
     label = "; ".join(texts) or ", ".join(panel.title for panel in panels)
     return Drawing(wide, high, ((Rect(0, 0, wide, high, Style(WHITE)),), tuple(shapes)), label, shown=wide)
 
@@ -148,9 +148,9 @@ def panel_drawing(panel: CurvePanel, x_label: str) -> Drawing:
 def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:
     """Return the shapes of a panel of some size: its title, its legend, its axes, and its curves or its picture."""
     wide, high = size
-    title = paragraph(panel_title(panel), wide / 2, 0.6 * SIZE, width=wide, size=SIZE, bold=True)
+    title = paragraph(panel_title(panel), wide / 2, 0.6 * FONT_SIZE, width=wide, size=FONT_SIZE, bold=True)
     shapes: list[Shape] = [*title]
-    top = title[-1].y + 0.8 * SIZE
+    top = title[-1].y + 0.8 * FONT_SIZE
     if panel.picture is not None:
         return shapes + picture_shapes(panel.picture, wide, top, high - top)
     curves = [curve for curve in panel.curves if len(curve.x)]
@@ -159,11 +159,11 @@ def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:
     labels = legend_labels(panel)
     if len(labels) > 1:  # a single one is in the title
         samples = [(label, Style(stroke=INK, width=1.4, dash=DASHES[dash])) for label, dash in labels]
-        entries, top = legend(samples, LEFT, top, wide=wide - LEFT, size=SMALL)
+        entries, top = legend(samples, LEFT, top, wide=wide - LEFT, size=SMALL_FONT)
         shapes += entries
     # With room for the longest name of a curve.
-    right_margin = RIGHT + BOLD_LETTER * SMALL * max(len(curve.name) for curve in curves)
-    bottom_margin = BOTTOM + (SIZE if panel.x_label else 0)
+    right_margin = RIGHT + BOLD_LETTER * SMALL_FONT * max(len(curve.name) for curve in curves)
+    bottom_margin = BOTTOM + (FONT_SIZE if panel.x_label else 0)
     box = Rect(LEFT, top, wide - LEFT - right_margin, high - top - bottom_margin, Style())
     return shapes + diagram_shapes(panel, curves, box)
 
@@ -206,8 +206,8 @@ def legend_labels(panel: CurvePanel) -> list[tuple[str, Dash]]:
 
 def panel_title(panel: CurvePanel) -> str:
     """Return a panel's title with its unit, and with the label of its curves if all have the same label."""
-    labels = legend_labels(panel)
-    label = f": {labels[0][0]}" if len(labels) == 1 else ""
+    labels = [label for label, _ in legend_labels(panel)]
+    label = f": {labels[0]}" if len(labels) == 1 else ""
     unit = panel.unit.removeprefix(SHARE).strip()
     return f"{panel.title}{label}" + (f" [{unit}]" if unit else "")
 
@@ -226,7 +226,7 @@ def legend(
     shapes: list[Shape] = []
     x, y = left, top + size / 2
     for text, style in samples:
-        length = SAMPLE + 5 + BOLD_LETTER * size * len(text)
+        length = SAMPLE + 5 + BOLD_LETTER * size * len(text)  # as of bold letters: with some room to spare
         if x > left and x + length > left + wide:  # the row is full; the first sample of a row always stays
             x, y = left, y + 1.4 * size
         shapes += [line(x, y, x + SAMPLE, y, style), Text(x + SAMPLE + 5, y, text, size, anchor="start")]
@@ -266,19 +266,19 @@ def axes_shapes(
     for value in ticks(low, high, max(2, int(box.height / TICK_HEIGHT))):
         _, line_y = place(first, value)
         shapes.append(line(box.x, line_y, right, line_y, Style(stroke=GRID, width=0.7)))
-        shapes.append(Text(box.x - 4, line_y, number_text(value, panel.unit), SMALL, anchor="end"))
+        shapes.append(Text(box.x - 4, line_y, number_text(value, panel.unit), SMALL_FONT, anchor="end"))
     numbers = ticks(first, last, max(2, int(box.width / TICK_WIDTH)))
     # Pairs of an x and its text.
     texts = enumerate(panel.x_names) if panel.x_names else ((number, number_text(number)) for number in numbers)
     for value, text in texts:
         line_x, _ = place(value, low)
         shapes.append(line(line_x, box.y, line_x, bottom, Style(stroke=GRID, width=0.7)))
-        shapes.append(Text(line_x, bottom + 0.9 * SMALL, text, SMALL))
+        shapes.append(Text(line_x, bottom + 0.9 * SMALL_FONT, text, SMALL_FONT))
     if panel.level is not None and low <= panel.level <= high:
         _, line_y = place(first, panel.level)
         shapes.append(line(box.x, line_y, right, line_y, Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])))
     if panel.x_label:
-        shapes.append(Text(box.x + box.width / 2, bottom + 0.9 * SMALL + SIZE, panel.x_label, SMALL))
+        shapes.append(Text(box.x + box.width / 2, bottom + 0.9 * SMALL_FONT + FONT_SIZE, panel.x_label, SMALL_FONT))
     return shapes
 
 
@@ -304,8 +304,8 @@ def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
     if len(points) > 1:
         style = Style(stroke=curve.colour, width=1.5, dash=DASHES[curve.dash])
         shapes.append(Polygon(points, style, is_open=True))
-    # There is a dot at each point, if dots of the radius DOT do not touch each other on the average.
-    if len(points) < DOTTED and points[-1][0] - points[0][0] >= 2 * DOT * (len(points) - 1):
+    # Few points get dots, if dots of the radius DOT do not touch each other on the average.
+    if len(points) <= MOST_DOTS and points[-1][0] - points[0][0] >= 2 * DOT * (len(points) - 1):
         shapes += [Circle(*point, DOT, Style(curve.colour)) for point in points]
     return shapes
 
@@ -335,8 +335,8 @@ def name_shapes(curves: Sequence[Curve], place: Place, box: Rect) -> list[Shape]
     # The heights of the curves' ends above the lower edge of the box, as shares of the box's height.
     ends = [(bottom - place(curve.x[-1], curve.y[-1])[1]) / box.height for curve in named]
     order = sorted(range(len(named)), key=ends.__getitem__)  # the lowest first, as `spread` needs it
-    heights = spread([ends[i] for i in order], 1.1 * SMALL / box.height)
+    heights = spread([ends[i] for i in order], 1.1 * SMALL_FONT / box.height)
     return [
-        Text(right, bottom - height * box.height, named[i].name, SMALL, named[i].colour, anchor="start")
+        Text(right, bottom - height * box.height, named[i].name, SMALL_FONT, named[i].colour, anchor="start")
         for i, height in zip(order, heights, strict=True)
     ]

@@ -23,7 +23,7 @@ COLOURS = 64  # number of colours of a GIF
 FORMATS = (".svg", ".png", ".pdf")  # suffixes of files that `save_drawing` writes
 SHARPER = 1.5  # pixels for each pixel of a drawing's usual width in saved files, so that small letters are readable
 
-NEED = "pictures in pixels are painted with Pillow, which is missing: pip install 'alphago[plot]'"
+PILLOW_IS_MISSING = "pictures in pixels are painted with Pillow, which is missing: pip install 'alphago[plot]'"
 
 Points = Sequence[tuple[float, float]]
 
@@ -56,7 +56,8 @@ def to_gif(frames: Sequence[Drawing], seconds: float, last_seconds: float, size:
     Raises:
         ImportError: with a sentence, if Pillow is missing.
     """
-    palette = to_image(frames[-1], size).quantize(COLOURS)  # for all frames; raises ImportError without Pillow
+    # For all frames: the last one, with the most on it, has nearly all colours.  Raises ImportError without Pillow.
+    palette = to_image(frames[-1], size).quantize(COLOURS)
     from PIL import Image
 
     pictures = [to_image(frame, size).quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
@@ -70,7 +71,11 @@ def to_gif(frames: Sequence[Drawing], seconds: float, last_seconds: float, size:
 
 
 def check_format(path: Path) -> None:
-    """Raise ValueError if `save_drawing` writes no files of this suffix, FileNotFoundError if the folder is missing."""
+    """Raise ValueError if `save_drawing` writes no files of this suffix, FileNotFoundError if the folder is missing.
+
+    Args:
+        path: a picture's file.  The message calls it `out`, as the function `alphago.plot` does.
+    """
     if path.suffix.lower() not in FORMATS:
         raise ValueError(f"out must end in one of {', '.join(FORMATS)}, got {path}")
     if not path.parent.is_dir():
@@ -101,7 +106,7 @@ def to_image(drawing: Drawing, size: float | None = None) -> "Image":
     Raises:
         ImportError: with a sentence, if Pillow is missing.
     """
-    Image, ImageDraw = (optional_import(f"PIL.{name}", NEED) for name in ("Image", "ImageDraw"))
+    Image, ImageDraw = (optional_import(f"PIL.{name}", PILLOW_IS_MISSING) for name in ("Image", "ImageDraw"))
     wide = round(drawing.shown if size is None else size)
     high = round(wide * drawing.height / drawing.width)
     large = Image.new("RGB", (wide * FINER, high * FINER), "#ffffff")

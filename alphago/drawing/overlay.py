@@ -185,9 +185,9 @@ def disc_texts(overlay: Overlay, action: int, best: int, spot: Spot, ink: str) -
 
 def font_size(text: str, most: float) -> float:
     """Return the font size at which a text fits on a disc, as a share of the radius; `most` for one or two letters."""
-    if len(text) <= 2:
-        return most
-    return 2.2 * most / len(text) * 1.25  # three letters or more may come nearer to the disc's edge, by this factor
+    letters_in_disc = 2.2  # so many letters of the size `most` are as wide as the room for a text
+    wider_room = 1.25  # for three letters or more, which may come nearer to the disc's edge
+    return most if len(text) <= 2 else letters_in_disc * most / len(text) * wider_room
 
 
 def ownership_squares(ownership: np.ndarray, stones: Sequence[int], spots: Sequence[Spot]) -> list[Shape]:

@@ -10,7 +10,7 @@ from alphago.system.files import write_named
 
 FONT = "system-ui, 'Helvetica Neue', Arial, sans-serif"
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-BELOW = 0.35  # distance from the middle of a line of text down to its base, as a share of the letters' size
+MIDDLE_TO_BASE = 0.35  # distance from the middle of a line of text down to its base, as a share of the letters' size
 
 
 class Svg(str):
@@ -98,7 +98,7 @@ def element(shape: Shape, inside: str = "") -> str:
     if isinstance(shape, Text):
         bold = ' font-weight="600"' if shape.bold else ""
         anchor = "" if shape.anchor == "start" else f' text-anchor="{shape.anchor}"'
-        place = length_attributes({"x": shape.x, "y": shape.y + BELOW * shape.size, "font-size": shape.size})
+        place = length_attributes({"x": shape.x, "y": shape.y + MIDDLE_TO_BASE * shape.size, "font-size": shape.size})
         return f'<text {place} fill="{shape.fill}"{anchor}{bold}>{xml_text(shape.text)}{inside}</text>'
     if isinstance(shape, Circle):
         name, form = "circle", length_attributes({"cx": shape.x, "cy": shape.y, "r": shape.radius})

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-FIRST = np.zeros(1, np.int64)  # the argument `slots` for the first slot, the only one of a Position's batch
+FIRST_SLOT = np.zeros(1, np.int64)  # the argument `slots` for slot 0, the only one of a Position's batch
 
 
 class Line(NamedTuple):
@@ -80,7 +80,7 @@ class GameBatch(ABC):
             batches: of the same game, each with a single slot.
         """
         for slot, batch in enumerate(batches):
-            self.copy(FIRST, np.array([slot]), of=batch)
+            self.copy(FIRST_SLOT, np.array([slot]), of=batch)
 
     def extract(self, slots: "int | np.ndarray") -> "GameBatch":
         """Return a new batch in the CPU's memory whose slots are copies of `slots`, int64 [n] or a single one."""
@@ -146,7 +146,8 @@ class GameBatch(ABC):
     def neutral_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write the moves onto points that belong to neither side and that risk nothing, bool [n, action_space].
 
-        In a game that is not decided, a player plays them before it passes.  Most games have no such moves.
+        A player plays such a move instead of a pass, unless the value says that a side is sure to win: the pass may end
+        the game, and the points count for the side that takes them.  Most games have no such moves.
         """
         out[:] = False
         return out

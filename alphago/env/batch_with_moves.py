@@ -50,7 +50,8 @@ class BatchWithMoves(GameBatch):
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: GameBatch | None = None) -> None:
         super().copy(sources, targets, of)  # type: ignore[safe-super]
         batch = self if of is None else of
-        # Another kind of batch has one `line` for all slots: None, not known, except for a Position with its one slot.
+        # A batch of another kind has one `line` for all its slots: for the batch of a Position, which has one slot, the
+        # way to this position; for any other batch None, since such a batch does not know the ways.
         lines = batch.lines if isinstance(batch, BatchWithMoves) else [batch.line] * batch.count
         copied = [lines[source] for source in sources.tolist()]
         for target, line in zip(targets.tolist(), copied, strict=True):

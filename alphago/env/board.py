@@ -100,6 +100,7 @@ class StonesEnv(GameEnv):
         others = self.action_space - len(cells)  # actions besides the points, such as a pass; negative without points
         stones_fall = self.action_space == width  # actions are columns
         names_are_numbers = self.action_names[0].isdecimal()  # see `action_names`: neither points nor columns
+        # The second case has neither points nor columns either, but names if the game has `action_names` of its own.
         if names_are_numbers or (others < 0 and not stones_fall):
             return super().board_view
         places: Places

@@ -30,9 +30,9 @@ DTYPES: dict[str, type[np.generic]] = {
     "decisive_moves": np.int32,
 }
 FEWEST_WINS = 10  # games with a winner that must have been played before winners are judged
-# Black's points change little from one ply to the next. If a game gives them in the view of the wrong player, their
-# sign changes at every ply; then their differences from ply to ply are more than FLIPS times the sums of two plies.
-FLIPS = 1.1
+# Black's lead changes little from one ply to the next. If a game gives it in the view of the wrong player, the sign
+# changes at every ply; then the differences of neighbouring plies are more than so many times their sums.
+FLIPPED_RATIO = 1.1
 SLOTS = 6  # of the batch in which a game is played
 # Slots: the game itself; a slot that is never used; a copy of the game; the game turned by a symmetry; after the end,
 # replays of the whole game and of its first half.
@@ -108,8 +108,9 @@ class _Game:
         self.env, self.setup = env, setup
         self.moves: list[int] = []
         self.movers: list[int] = []  # the player to move at each ply, also at the end
-        self.points: list[tuple[float, float]] = []  # Black's score at each ply, and how many more points Black owns
-        self.stone_lead = 0  # how many more stones Black has; 0 for a board that is not drawn from the planes
+        # Black's lead at each ply: the score, and how many more points Black owns.
+        self.leads: dict[str, list[float]] = {"score": [], "ownership": []}
+        self.stone_lead = 0  # how many more stones Black has; 0 if `_check_new_stones` does not look at the board
         self.winner = 0  # +1 or -1; 0 before the end, and in a draw
 
     @cached_property
@@ -178,6 +179,7 @@ class _Game:
         got = _View(*(self.ask(batch, verb, [slot])[0] for verb in _View._fields))
         legal = " ".join(map(self.env.to_text, np.flatnonzero(got.legal_mask).tolist()))
         owners = got.ownership.tolist()
+        # Score and outcome are both in the mover's view.
         same_sign = f"the sign of the score, {got.score:g}, which the same player has"
         require = self.require
         require(got.to_play in (1, -1), "to_play", "+1 or -1", got.to_play)
@@ -207,10 +209,11 @@ class _Game:
         self.require(isinstance(over, (bool, np.bool_)), "is_over", "True or False", repr(over))
 
     def note(self, view: _View) -> None:
-        """Note who moves and wins, and Black's points, for `_check_winners`."""
+        """Note who moves and wins, and Black's leads, for `_check_winners`."""
         mover = int(view.to_play)
         self.movers.append(mover)
-        self.points.append((mover * float(view.score), mover * int(view.ownership.sum())))
+        self.leads["score"].append(mover * float(view.score))
+        self.leads["ownership"].append(mover * int(view.ownership.sum()))
         self.winner = int(np.sign(mover * view.outcome)) if view.is_over else 0
 
     def check_same(self, verb: str, why: str, expected: _View, got: _View, *fields: str) -> None:
@@ -452,16 +455,16 @@ def _check_position(game: _Game, position: Position, view: _View, random: np.ran
     def answers() -> _View:
         """Return the position's answers in the view of the player to move, as a batch gives them.
 
-        Answers that cannot be compared, and the outcome if the position's result fits it, are those of the batch, so
-        that only true differences show.
+        Hash and ownership, which a position lacks, are copied from the batch.  So is the outcome, a fraction in some
+        games, if its sign is the position's result.  Then the views differ only if the game is wrong.
         """
         score, result = position.score() * view.to_play, position.result * view.to_play
-        # The batch's outcome may be a fraction. Its sign must be the result, except in a draw, which may count more for
-        # one side (see `graded` of `OwareEnv`).
+        # In a draw, where result and score are 0, the outcome may be a little better for one side (see `graded` of
+        # `OwareEnv`).
         result_fits_outcome = result == np.sign(view.outcome) or result == score == 0
         outcome = view.outcome if result_fits_outcome else result
         own_answers = (position.to_play, position.is_over, position.legal_mask, position.planes())
-        return _View(*own_answers, view.hash, outcome, score, view.ownership)  # a position has no hash and no ownership
+        return _View(*own_answers, view.hash, outcome, score, view.ownership)
 
     game.check_same("Position", "as in the batch", view, game.run("Position", answers))
     _check_contents(game, position)
@@ -488,7 +491,8 @@ def _check_refusal(game: _Game, position: Position, action: int) -> None:
 def _check_new_stones(game: _Game, before: Any, after: Any) -> None:
     """Check that a stone which a move has added is the mover's, and note who has more stones (`stone_lead`).
 
-    Nothing is done for a board that is not drawn from the planes, since only planes may mix up the sides.
+    Nothing is done for a position whose class has a `board` of its own.  Only that of `StonesPosition` is computed from
+    the planes, which may mix up the sides.
 
     Args:
         before, after: the Position before the move and the one after the move; both None if there are none.
@@ -516,23 +520,23 @@ def _check_winners(games: Sequence[_Game]) -> None:
 
 def _check_signs(decided: Sequence[_Game]) -> None:
     """Check that scores and ownership do not change their sign at every ply, as in the view of another player."""
-    for i, verb in enumerate(("score", "ownership")):  # in the order of an entry of `_Game.points`
-        # Black's points at a ply and at the next. If the sign changes, their difference is large, and their sum small.
-        pairs = [(now[i], later[i]) for game in decided for now, later in pairwise(game.points)]
+    for verb in ("score", "ownership"):
+        # Black's lead at a ply and at the next. If the sign changes, their difference is large, and their sum small.
+        pairs = [pair for game in decided for pair in pairwise(game.leads[verb])]
         changes = sum(abs(later - now) for now, later in pairs)
-        if changes > FLIPS * sum(abs(later + now) for now, later in pairs):
+        if changes > FLIPPED_RATIO * sum(abs(later + now) for now, later in pairs):
             decided[0].fail(verb, "the view of the player to move", "one that changes sides at every ply")
 
 
 def _check_last_movers(decided: Sequence[_Game]) -> None:
     """Check in a game without points, where the last move usually wins, that outcomes are not in another view.
 
-    Negated outcomes let the last move lose in all games.  Outcomes that are always in the view of the same player let
-    this player win all games.
+    If outcomes are negated, the last move loses in all games.  If they are always in the view of one player, the winner
+    seems to be the same side in all games, whoever plays the last move.
     """
     last_movers = [game.movers[-2] for game in decided]  # `movers` ends with the player to move after the last move
     lost = [game for game, mover in zip(decided, last_movers, strict=True) if game.winner != mover]
-    has_points = any(abs(game.points[-1][0]) not in (0, 1) for game in decided)
+    has_points = any(abs(game.leads["score"][-1]) not in (0, 1) for game in decided)
     if has_points or not lost:
         return
     expected = "-1 where the last move has won, in the view of the player to move after it"
@@ -546,7 +550,7 @@ def _check_last_movers(decided: Sequence[_Game]) -> None:
 def _check_leads(decided: Sequence[_Game]) -> None:
     """Check that the side with more stones and points at the end wins more games; negated outcomes let it lose."""
     # For each game +1 or -1, and how many more stones and points Black has at the end.
-    winners, leads = np.array([(game.winner, game.stone_lead + game.points[-1][1]) for game in decided]).T
+    winners, leads = np.array([(game.winner, game.stone_lead + game.leads["ownership"][-1]) for game in decided]).T
     offsets = winners - winners.mean(), leads - leads.mean()
     if np.dot(*offsets) < -0.5 * np.prod(np.linalg.norm(offsets, axis=1)):  # a correlation below -0.5
         expected = "more games won than lost by the side with more stones or points (see check_winners)"
@@ -604,7 +608,7 @@ def _check_replays(game: _Game, batch: GameBatch, views: list[_View]) -> None:
 
 
 def _check_together(game: _Game, batch: GameBatch, views: list[_View]) -> None:
-    """Check that each method gives the same answers for several slots at once as for each slot, and takes no slots."""
+    """Check that each method answers for several slots at once as for each alone, and can be called for no slots."""
     half_view = views[len(game.moves) // 2]
     for verb in _View._fields:
         together = game.ask(batch, verb, [HALF, GAME, START])

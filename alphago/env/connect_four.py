@@ -64,7 +64,10 @@ class ConnectFourBatch(LineBatch):
     rules, connect = kernels, kernels.CONNECT
 
     def settle(self, row: np.ndarray) -> None:
-        """Do what `LineBatch.settle` does; raise ValueError also for a stone above an empty point."""
+        """Check a set-up board and complete its row, as `LineBatch.settle` does.
+
+        Raises ValueError also for a stone above an empty point.
+        """
         board = self.cells(row).reshape(HEIGHT, WIDTH)
         if floating := np.argwhere((board[:-1] != 0) & (board[1:] == 0)).tolist():  # stones above an empty point
             board_row, column = floating[0]

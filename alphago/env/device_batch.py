@@ -53,7 +53,8 @@ class DeviceBatch(GameBatch):
         self.device = backend.name
         self.backend = backend
         self._kernels = backend.load(program)
-        self._options = backend.upload([*options, 0.0], np.float64)  # the 0.0: an empty CuPy array has no address
+        # For the kernels that write outcomes.  The 0.0 is not read: an empty CuPy array has no address.
+        self._outcome_options = backend.upload([*options, 0.0], np.float64)
         self._words = words
         self._rows = backend.zeros((count, words), np.int32)
         self._scratches: dict[tuple[int, int], KernelArray] = {}  # by shape
@@ -99,7 +100,7 @@ class DeviceBatch(GameBatch):
         roots, slots = upload(leaves.roots, np.int64), upload(leaves.slots, np.int64)
         paths, lengths = upload(leaves.paths, np.int32), upload(leaves.lengths, np.int32)
         buffers = [self._buffer(array, dtype, slots.shape) for array, dtype in zip(out, REACHED, strict=True)]
-        arguments = (roots, paths, paths.shape[1], lengths, self._options, *buffers)
+        arguments = (roots, paths, paths.shape[1], lengths, self._outcome_options, *buffers)
         self._launch("reach_batch", slots, *arguments, threads=LANES)
         for array, buffer in zip(out, buffers, strict=True):
             self._deliver(buffer, array)
@@ -115,7 +116,7 @@ class DeviceBatch(GameBatch):
         return self._answer("hash_batch", slots, out, np.int64)
 
     def outcome(self, slots: Array, out: Out) -> Out:
-        return self._answer("outcome_batch", slots, out, np.float32, self._options)
+        return self._answer("outcome_batch", slots, out, np.float32, self._outcome_options)
 
     def score(self, slots: Array, out: Out) -> Out:
         return self._answer("score_batch", slots, out, np.float32)

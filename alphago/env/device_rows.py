@@ -9,7 +9,7 @@ import numpy as np
 
 from alphago.cuda.contract import Array, Backend
 from alphago.cuda.kernel_source import Program, constants
-from alphago.env.batch import FIRST
+from alphago.env.batch import FIRST_SLOT
 from alphago.env.device_batch import DeviceBatch, Out, Target
 from alphago.env.game import GameEnv
 from alphago.env.kernels import rows as layout
@@ -71,5 +71,5 @@ def start_row(env: GameEnv, **setup: object) -> np.ndarray:
         setup: keywords of the batch's method `reset`.
     """
     batch: Any = env.new_batch(1)
-    batch.reset(FIRST, **setup)
+    batch.reset(FIRST_SLOT, **setup)
     return np.asarray(batch.rows)

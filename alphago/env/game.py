@@ -16,7 +16,7 @@ import numpy as np
 
 from alphago.drawing.board_view import SIDES, BoardView
 from alphago.env import symmetry
-from alphago.env.batch import FIRST, GameBatch
+from alphago.env.batch import FIRST_SLOT, GameBatch
 from alphago.env.game_options import HIDDEN, Option, to_option
 from alphago.env.other_names import GAME_NAMES, with_name_hints
 from alphago.env.plain_batch import PlainBatch, PlainState
@@ -145,7 +145,7 @@ class GameEnv:
         """
         batch = self.new_batch(1)
         self._check_setup_keywords(batch, setup)
-        batch.reset(FIRST, **setup)
+        batch.reset(FIRST_SLOT, **setup)
         # Arrays become lists, which can be written as text and compared.
         as_lists = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in setup.items()}
         return self.make_position(batch, as_lists)
@@ -153,7 +153,7 @@ class GameEnv:
     def _check_setup_keywords(self, batch: GameBatch, setup: Mapping[str, object]) -> None:
         """Raise TypeError, which suggests similar keywords, for a keyword that describes no set-up of this game."""
         takes_setup = self.new if isinstance(batch, PlainBatch) else batch.reset
-        if not takes_any_keyword(takes_setup):  # otherwise this function checks them
+        if not takes_any_keyword(takes_setup):  # one that takes any keyword checks them itself
             # With the keywords of a subclass's own `position`, such as `history`, which the message may suggest.
             known = [*list_keywords(self.position), *list_keywords(takes_setup)]
             allowed = [name for name in known if name != "slots"]  # an argument of `reset` that describes no position

@@ -13,7 +13,7 @@ from alphago.env.reversi import ReversiEnv
 from alphago.system.validation import qualified_name
 
 GAMES: dict[str, type[GameEnv]] = {env.name: env for env in (GoEnv, GomokuEnv, ConnectFourEnv, ReversiEnv, OwareEnv)}
-REFERENCES: dict[type[GameEnv], str] = {}  # by a custom game's class, the value of `--game` that named it
+GIVEN_REFERENCES: dict[type[GameEnv], str] = {}  # by a custom game's class, the value of `--game` that was given
 USUAL_GAME = GoEnv.name  # the game to play if none is named
 VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)  # *args and **kwargs
 REQUIRED = ("N", "planes", "plane_shape", "action_space", "max_moves")  # attributes that every game defines
@@ -69,8 +69,9 @@ def game_reference(env: type[GameEnv]) -> str:
     """Return the value of `--game` for a class: its name, or FILE.py:CLASS or MODULE:CLASS for a custom game."""
     if is_packaged(env):
         return env.name
-    module = "FILE.py" if env.__module__ == "__main__" else env.__module__  # a script has no module name to give
-    return REFERENCES.get(env, f"{module}:{env.__qualname__}")
+    module = "FILE.py" if env.__module__ == "__main__" else env.__module__  # a script's module has no name of its own
+    # As given on the command line, else made of the names of module and class.
+    return GIVEN_REFERENCES.get(env, f"{module}:{env.__qualname__}")
 
 
 def importable_name(env: GameEnv, who: str) -> str:

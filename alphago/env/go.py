@@ -169,6 +169,7 @@ class GoEnv(StonesEnv):
             to_option("board_size", self.N, least=go_rules.MIN_SIZE, most=go_rules.MAX_SIZE, common=(9, 13, 19)),
             Option("komi", "Komi", self.komi, least=-400, most=400, step=0.5, usual=usual, follows="board_size"),
             Option("rules", "Rules", name, choices=names),
+            # A handicap also sets the komi (`also`), and belongs to the position, not to the game (`at_start`).
             Option("handicap", "Handicap", 0, most=9, also={"komi": go_rules.HANDICAP_KOMI}, at_start=True),
         )
 
@@ -193,8 +194,8 @@ class GoEnv(StonesEnv):
     def resized(self, size: int) -> "GoEnv":
         """Return the game on a board of another size, with that board's default komi.
 
-        A game with fixed turns keeps its turns and `first_pass`. In any other game `first_pass` becomes 0, and
-        `max_moves` becomes the new board's default unless it is unlimited.
+        A game with fixed turns keeps its turns, and so its length and `first_pass`.  In any other game `max_moves`
+        becomes the new board's default unless it is unlimited, and `first_pass`, which was meant for the old size, 0.
         """
         if self.turns is not None:
             return self.replace(board_size=size, komi=None)
@@ -258,7 +259,8 @@ class GoEnv(StonesEnv):
     def covers(self, position: Position) -> bool:
         """Return whether a number measured in this game, such as a resignation threshold, is valid in a position.
 
-        It is valid in even games on the same board by the same rules, if the komi is among self-play's random komis.
+        It is valid in even games on the same board by the same rules, if the komi is within `komi_spread` of this
+        game's, where self-play often draws it.
         """
         if not isinstance(position, GoPosition) or not position.is_even:
             return False
@@ -285,17 +287,17 @@ class GoEnv(StonesEnv):
         row[layout.KO_RULE] = ko
         row[layout.SUICIDE] = self.suicide
         # KataGo's planes show more last moves than the three which every row keeps.
-        row[layout.FURTHER] = go_katago.MOVES - 3 if self.plane_set == go_rules.KATAGO else 0
+        row[layout.FURTHER_LAST_MOVES] = go_katago.MOVES - 3 if self.plane_set == go_rules.KATAGO else 0
         row[layout.MAX_MOVES] = self.max_moves
         row[layout.FIRST_PASS] = self.first_pass
         row[layout.PASSES_TO_END] = 2 if self.turns is None else self.max_moves + 1  # more passes than a game can have
         # The size of the filter by which superko finds boards that occurred; simple ko needs none.
         row[layout.FILTER_BITS] = 0 if ko == layout.SIMPLE else layout.filter_bits(self.N, self.max_moves)
         kernels.lay_out(row)
-        places = go_planes.places(self.plane_set) if self.plane_set in go_planes.SETS else None
+        plane_indices = go_planes.plane_indices(self.plane_set) if self.plane_set in go_planes.SETS else None
         # The board on which ladders are read for KataGo's planes, always by simple ko.
-        empty = GoEnv(self.N, ko="simple").start.row if self.plane_set == go_rules.KATAGO else None
-        return GoStart(row, places, empty)
+        ladder_board = GoEnv(self.N, ko="simple").start.row if self.plane_set == go_rules.KATAGO else None
+        return GoStart(row, plane_indices, ladder_board)
 
     def new_batch(self, count: int, device: str = "cpu") -> GoBatch | CudaGoBatch:
         """Return a batch of `count` start positions.

@@ -19,8 +19,9 @@ class GoStart(NamedTuple):
     """The data from which every batch of a game of Go is created."""
 
     row: np.ndarray  # int32 [words], the empty board with the rules in its header, Black to move
-    places: np.ndarray | None  # int64 [PLANES], index of each rule plane (see go_planes); None for other planes
-    empty: np.ndarray | None  # int32 [words], the empty board by simple ko, for KataGo's planes; None for others
+    plane_indices: np.ndarray | None  # int64 [PLANES], index of each rule plane (see go_planes); None for other planes
+    # int32 [words], an empty board by simple ko, on which ladders are read for KataGo's planes; None for others.
+    ladder_board: np.ndarray | None
 
 
 def check_setup(
@@ -50,7 +51,7 @@ class GoBatch(PackedBatch):
     Methods without a docstring do what those of `GameBatch` and `PackedBatch` do.
     """
 
-    rules = common = loops
+    rules = common_kernels = loops
 
     def __init__(self, env: Any, count: int) -> None:
         self._start, self._size = env.start, env.N
@@ -87,11 +88,11 @@ class GoBatch(PackedBatch):
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write the game's planes, see `alphago.env.kernels.go_planes` and `alphago.env.kernels.go_katago`."""
         flat = out.reshape(len(out), self.env.planes * self._size**2)
-        if self._start.empty is not None:  # KataGo's planes
-            boards = go_ladders.new_boards(self._start.empty)
-            go_katago.katago_planes_batch(self.rows, slots, self._start.empty, boards, self._scratch(), flat)
-        elif self._start.places is not None:  # a set of rule planes
-            go_planes.rule_planes_batch(self.rows, slots, self._start.places, flat)
+        if self._start.ladder_board is not None:  # KataGo's planes
+            boards = go_ladders.new_boards(self._start.ladder_board)
+            go_katago.katago_planes_batch(self.rows, slots, self._start.ladder_board, boards, self._scratch(), flat)
+        elif self._start.plane_indices is not None:  # a set of rule planes
+            go_planes.rule_planes_batch(self.rows, slots, self._start.plane_indices, flat)
         else:
             go_planes.history_planes_batch(self.rows, slots, flat)
         return out

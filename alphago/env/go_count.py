@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from alphago.env.batch import FIRST
+from alphago.env.batch import FIRST_SLOT
 from alphago.env.board import result_text
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.go_position import GoPosition
@@ -20,12 +20,12 @@ class GoCount:
 
     Attributes:
         dead: the points of the dead stones; they are whole chains.
-        engine: the result of the engine's count, made by `proposed` and kept by `toggled`; "" if there was none.
+        engine_result: the result of the engine's count, made by `proposed` and kept by `toggled`; "" if there was none.
     """
 
     position: GoPosition
     dead: frozenset[int] = frozenset()
-    engine: str = field(default="", compare=False)
+    engine_result: str = field(default="", compare=False)
 
     @cached_property
     def before(self) -> GoPosition:
@@ -36,12 +36,12 @@ class GoCount:
     def proposed(self, ownership: np.ndarray | None) -> Self:
         """Return the count in which a chain is dead if its points are expected to belong to the other side in the end.
 
-        Pass-alive chains are never dead.  The count keeps its own result as `engine`, with which the count is compared
-        after a person has changed the dead stones.
+        Pass-alive chains are never dead.  The result is also kept as `engine_result`, to show it beside the result that
+        the count has after a person has changed the dead stones.
 
         Args:
             ownership: expected owners, [N, N], 1 for Black's points, -1 for White's; None if unknown: no chain is dead,
-                and `engine` stays as it is.
+                and `engine_result` stays unchanged.
         """
         if ownership is None:
             return replace(self, dead=frozenset())
@@ -51,7 +51,7 @@ class GoCount:
         # The stones of a chain are pass-alive together, so one of them tells for all.
         dead_chains = [chain for chain in lost_chains if alive[chain[0]] != stones[chain[0]]]
         count = replace(self, dead=frozenset().union(*dead_chains))
-        return replace(count, engine=count.result)
+        return replace(count, engine_result=count.result)
 
     def toggled(self, point: int) -> Self:
         """Return the count in which the chain at a point is dead if it was alive, and alive if it was dead.
@@ -72,7 +72,7 @@ class GoCount:
         board.ravel()[list(self.dead)] = 0
         batch = self.position.env.position(board=board).batch  # Black to move, so that the mover's view is Black's
         out = np.empty((1, board.size), np.int8)
-        return batch.ownership(FIRST, out).reshape(board.shape)
+        return batch.ownership(FIRST_SLOT, out).reshape(board.shape)
 
     @property
     def areas(self) -> tuple[int, int]:
@@ -98,7 +98,7 @@ class GoCount:
     @property
     def other_result(self) -> str:
         """The result of the engine's count if it differs from this one's, else ""."""
-        return "" if self.engine == self.result else self.engine
+        return "" if self.engine_result == self.result else self.engine_result
 
     def territory(self) -> dict[str, list[int]]:
         """Return the points of SGF's properties "TB" and "TW", Black's and White's area without living stones."""
@@ -107,10 +107,13 @@ class GoCount:
         return {name: np.flatnonzero((owners == side) & (stones != side)).tolist() for name, side in sides}
 
     def __str__(self) -> str:
-        """Return area and komi of both sides, and the result, such as 'B 45 + 0, W 36 + 7.5: B+1.5'."""
+        """Return area and komi of both sides, and the result, such as 'B 45 + 0, W 36 + 7.5: B+1.5'.
+
+        The result of the engine's count follows if it differs.
+        """
         sides = zip(PLAYER_NAMES.values(), self.areas, self.bonuses, strict=True)
-        beside = f" (the engine counts {self.other_result})" if self.other_result else ""
-        return f"{', '.join(f'{name[0]} {area} + {bonus:g}' for name, area, bonus in sides)}: {self.result}{beside}"
+        engine = f" (the engine counts {self.other_result})" if self.other_result else ""
+        return f"{', '.join(f'{name[0]} {area} + {bonus:g}' for name, area, bonus in sides)}: {self.result}{engine}"
 
 
 def count_as_alive(position: Position) -> GoCount | None:

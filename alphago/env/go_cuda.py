@@ -34,7 +34,7 @@ class CudaGoBatch(DeviceBatch):
         self._size = env.N
         self._start = backend.upload(start.row, np.int32)
         # The index of each rule plane (see go_planes); None for history planes.
-        self._places = None if start.places is None else backend.upload(start.places, np.int64)
+        self._plane_indices = None if start.plane_indices is None else backend.upload(start.plane_indices, np.int64)
         self.reset(np.arange(count))
 
     def reset(
@@ -55,14 +55,14 @@ class CudaGoBatch(DeviceBatch):
         return self._answer("legal_mask_batch", slots, out, np.bool_, shape=(self.env.action_space,), threads=LANES)
 
     def write_planes(self, slots: Array, dtype: str, target: Target) -> None:
-        if self._places is None:  # history planes; KataGo's are on the CPU only
+        if self._plane_indices is None:  # history planes; KataGo's are on the CPU only
             self._launch(f"history_planes_{dtype}_batch", slots, *target, self.env.planes, threads=LANES)
         else:
             self._write_rule_planes(slots, dtype, target, NO_MASK)
 
     def observe(self, slots: Array, mask: Array, planes: Array) -> None:
         """Write legal actions and planes; for rule planes one kernel writes both."""
-        if self._places is None:  # history planes
+        if self._plane_indices is None:  # history planes
             super().observe(slots, mask, planes)  # type: ignore[arg-type]
             return
         dtype, target = self._plane_target(slots, planes)
@@ -73,7 +73,7 @@ class CudaGoBatch(DeviceBatch):
 
     def _write_rule_planes(self, slots: Array, dtype: str, target: Target, mask: KernelArray | int) -> None:
         """Launch the kernel that writes rule planes, and the legal mask unless `mask` is NO_MASK."""
-        arguments = (*target, self.env.planes, self._places, mask)
+        arguments = (*target, self.env.planes, self._plane_indices, mask)
         self._launch(f"rule_planes_{dtype}_batch", slots, *arguments, threads=LANES)
 
     def pass_alive(self, slots: Array, out: Out) -> Out:

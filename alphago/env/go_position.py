@@ -146,6 +146,7 @@ class GoPosition(StonesPosition):
             return super().why_illegal(action)
         if self.repeats(action):
             return REPETITION[int(row[layout.KO_RULE])]
+        # With suicide allowed, only its repetition is forbidden; `repeats` does not look at the ko rule for suicide.
         return "suicide that repeats a board" if row[layout.SUICIDE] else "suicide"
 
     def moves_text(self) -> str:

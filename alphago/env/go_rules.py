@@ -79,8 +79,8 @@ def read_rules(text: str) -> Rules | None:
     """
     fields = rules_fields(text)
     if not fields and not text.lstrip().startswith("{"):  # neither JSON nor a long name: a short name
-        by_word = {plain_letters(name): rules for name, rules in NAMED.items()}
-        return by_word.get(rules_word(text))
+        by_short_name = {plain_letters(name): rules for name, rules in NAMED.items()}
+        return by_short_name.get(short_name(text))
     is_damaged = not fields and text.replace(" ", "") != "{}"  # the JSON {} is valid: all fields have their defaults
     fields_are_known = set(fields) <= set(JSON_FIELDS)
     ko, suicide = fields.get("ko", "POSITIONAL"), fields.get("suicide", False)
@@ -88,7 +88,7 @@ def read_rules(text: str) -> Rules | None:
     return Rules(ko.lower(), suicide) if fields_are_known and values_are_valid and not is_damaged else None
 
 
-def rules_word(text: str) -> str:
+def short_name(text: str) -> str:
     """Return the short name of rules in lower case, such as "chinese" for "Chinese Rules" and "Chinese-KGS"."""
     word = re.sub("rules?$", "", plain_letters(text))
     return ALIASES.get(word, word)
@@ -137,7 +137,7 @@ def other_scoring(text: str) -> str:
     # A short name with the word "button" has one. The other forms have a field, which may also be False.
     if "button" in letters and fields.get("hasButton", True):
         return f"rules must have no button, got {shown(text)}"
-    # Stone scoring is KataGo's short name of rules with a tax.
+    # Stone scoring is KataGo's short name of rules with a tax.  A tax on points in seki is accepted, but not counted.
     if letters == "stonescoring" or str(fields.get("tax", "NONE")).upper() not in ("NONE", "SEKI"):
         return f"rules must have no tax, got {shown(text)}"
     return ""
@@ -146,7 +146,7 @@ def other_scoring(text: str) -> str:
 def gives_bonus(text: str) -> bool:
     """Return whether KataGo gives White points for handicap stones by the rules in a text, see `read_rules`."""
     fields = rules_fields(text)  # {} for a short name, which implies a value
-    implied = "N" if rules_word(text) in WITH_BONUS else "0"
+    implied = "N" if short_name(text) in WITH_BONUS else "0"
     return str(fields.get("whiteHandicapBonus", implied)) != "0"
 
 

@@ -47,7 +47,13 @@ class NameHint:
 
 
 def with_name_hints(hints: Mapping[str, str]) -> Callable[[type[Class]], type[Class]]:
-    """Return a class decorator that adds a NameHint for each name in `hints`, such as GAME_NAMES."""
+    """Return a class decorator for names that other libraries use, such as GAME_NAMES.
+
+    Reading one of these names from the class or its objects raises AttributeError with the hint for this name.
+
+    Args:
+        hints: for each name, what to use instead.
+    """
 
     def decorate(cls: type[Class]) -> type[Class]:
         for name, hint in hints.items():

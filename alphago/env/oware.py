@@ -92,7 +92,7 @@ class OwareEnv(GameEnv):
         self.remainder = check_choice("remainder", usual.remainder if remainder is None else remainder, REMAINDERS)
         self.graded = check_bool("graded", usual.graded if graded is None else graded)
         self.plane_set = check_choice("planes", planes, PLANE_SETS)
-        self.planes, self.plane_shape = PLANE_SETS[self.plane_set]
+        self.planes, self.plane_shape = PLANE_SETS[self.plane_set]  # `planes` is now a number, not a set's name
 
     @property
     def rules(self) -> OwareRules:
@@ -126,8 +126,8 @@ class OwareEnv(GameEnv):
             places=(black_places, white_places),
             labels=tuple(names),
             stores=((0, 5.25, 8.4, 0.9), (0, 0, 8.4, 0.9)),  # Black's below, White's above
-            stone=0.65,
-            reach=0.65,
+            stone=0.65,  # radius of a house
+            reach=0.65,  # radius of the area where a click counts: the whole house
         )
 
     @cached_property

@@ -27,12 +27,12 @@ class PackedBatch(GameBatch):
 
     Attributes:
         rules: the module with the kernels `play_batch`, `replay_batch` and `legal_mask_batch`.
-        common: the module with the kernels `copy_batch`, `is_over_batch`, `to_play_batch`, `hash_batch` and
-            `score_batch`.
+        common_kernels: the module with the kernels that many games have in common: `copy_batch`, `is_over_batch`,
+            `to_play_batch`, `hash_batch` and `score_batch`.
     """
 
     rules: ModuleType
-    common: ModuleType
+    common_kernels: ModuleType
 
     def __init__(self, env: GameEnv, rows: np.ndarray) -> None:
         super().__init__(env, len(rows))
@@ -42,7 +42,7 @@ class PackedBatch(GameBatch):
         """Copy positions as `GameBatch.copy` does, also from a batch on a device."""
         # In a batch on a device the words of a row may be int32, though they are int64 here.
         rows = self.rows if of is None else of.rows.astype(self.rows.dtype, copy=False)  # type: ignore[attr-defined]
-        self.common.copy_batch(rows, sources, self.rows, targets)
+        self.common_kernels.copy_batch(rows, sources, self.rows, targets)
 
     def gather(self, batches: Sequence[GameBatch]) -> None:
         """Copy a position from each of these batches, of a single slot each, to the slots 0, 1, 2, …, all at once."""
@@ -66,16 +66,16 @@ class PackedBatch(GameBatch):
         return self._answer(self.rules.legal_mask_batch, slots, out)
 
     def is_over(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        return self._answer(self.common.is_over_batch, slots, out)
+        return self._answer(self.common_kernels.is_over_batch, slots, out)
 
     def to_play(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        return self._answer(self.common.to_play_batch, slots, out)
+        return self._answer(self.common_kernels.to_play_batch, slots, out)
 
     def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        return self._answer(self.common.hash_batch, slots, out)
+        return self._answer(self.common_kernels.hash_batch, slots, out)
 
     def score(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        return self._answer(self.common.score_batch, slots, out)
+        return self._answer(self.common_kernels.score_batch, slots, out)
 
 
 class RowBatch(PackedBatch):
@@ -88,11 +88,11 @@ class RowBatch(PackedBatch):
         options: the arguments of `reset` that follow the row; () for the board's height and width.
     """
 
-    common = row_kernels
+    common_kernels = row_kernels
 
     def __init__(self, env: GameEnv, count: int, words: int = 0, options: Sequence[int] = ()) -> None:
         super().__init__(env, np.zeros((count, words or HEADER + math.prod(env.plane_shape)), np.int64))
-        self._options = options or env.plane_shape
+        self._reset_options = options or env.plane_shape
         self.reset(np.arange(count))
 
     @classmethod
@@ -104,7 +104,7 @@ class RowBatch(PackedBatch):
 
     def reset(self, slots: np.ndarray) -> None:
         """Set the slots to the start position; a game with set-ups overrides this."""
-        self.start_from(slots, *self._options)
+        self.start_from(slots, *self._reset_options)
 
     def start_from(self, slots: np.ndarray, *options: Any) -> None:
         """Set the slots to the position that the kernel `reset` makes with these options."""

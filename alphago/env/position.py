@@ -14,7 +14,7 @@ from alphago.drawing.overlay import Overlay, legend, make_overlay
 from alphago.drawing.planes import planes_picture
 from alphago.drawing.shapes import Drawing
 from alphago.drawing.svg import Svg, to_svg
-from alphago.env.batch import FIRST, GameBatch, Line
+from alphago.env.batch import FIRST_SLOT, GameBatch, Line
 from alphago.env.other_names import POSITION_NAMES, with_name_hints
 from alphago.system.validation import shown
 
@@ -98,7 +98,7 @@ class Position:
         self.setup = setup
         self.moves = moves
         self.movers = movers
-        batch.line = Line(setup, moves, movers)  # for `BatchWithMoves.copy`
+        batch.line = Line(setup, moves, movers)  # a batch that remembers moves copies it; others ignore it
 
     @property
     def is_even(self) -> bool:
@@ -113,28 +113,28 @@ class Position:
     @cached_property
     def to_play(self) -> int:
         """The side to move: +1 the first player (Black), -1 the second."""
-        return int(self.batch.to_play(FIRST, np.empty(1, np.int8))[0])
+        return int(self.batch.to_play(FIRST_SLOT, np.empty(1, np.int8))[0])
 
     @cached_property
     def legal_mask(self) -> np.ndarray:
         """The legal actions, bool [action_space], pass last; all False once the game is over."""
-        mask = self.batch.legal_mask(FIRST, np.empty((1, self.env.action_space), np.bool_))[0]
+        mask = self.batch.legal_mask(FIRST_SLOT, np.empty((1, self.env.action_space), np.bool_))[0]
         mask.flags.writeable = False
         return mask
 
     @cached_property
     def is_over(self) -> bool:
         """Whether the game has ended by its rules."""
-        return bool(self.batch.is_over(FIRST, np.empty(1, np.bool_))[0])
+        return bool(self.batch.is_over(FIRST_SLOT, np.empty(1, np.bool_))[0])
 
     def score(self) -> float:
         """Return Black's margin if the game ended now, komi included; in games without points, the outcome."""
-        return self.to_play * float(self.batch.score(FIRST, np.empty(1, np.float32))[0]) + 0.0  # no -0.0
+        return self.to_play * float(self.batch.score(FIRST_SLOT, np.empty(1, np.float32))[0]) + 0.0  # no -0.0
 
     @property
     def outcome(self) -> float:
         """The outcome if the game ended now, -1 .. 1, from Black's view; in some games it depends on the margin."""
-        return self.to_play * float(self.batch.outcome(FIRST, np.empty(1, np.float32))[0]) + 0.0  # no -0.0
+        return self.to_play * float(self.batch.outcome(FIRST_SLOT, np.empty(1, np.float32))[0]) + 0.0  # no -0.0
 
     @property
     def result(self) -> float:
@@ -143,7 +143,7 @@ class Position:
 
     def planes(self) -> np.ndarray:
         """Return the network's input, float32 [planes, height, width], from the mover's view."""
-        return self.batch.planes(FIRST, np.empty((1, self.env.planes, *self.env.plane_shape), np.float32))[0]
+        return self.batch.planes(FIRST_SLOT, np.empty((1, self.env.planes, *self.env.plane_shape), np.float32))[0]
 
     @property
     def captures(self) -> tuple[int, int] | None:
@@ -166,7 +166,7 @@ class Position:
         """
         legal_action = self.check_action(action)
         batch = self.batch.extract(0)
-        batch.play(FIRST, np.array([legal_action], np.int32))
+        batch.play(FIRST_SLOT, np.array([legal_action], np.int32))
         return type(self)(self.env, batch, self.setup, (*self.moves, legal_action), (*self.movers, self.to_play))
 
     def give_turn(self, player: int) -> Self:
@@ -208,6 +208,7 @@ class Position:
 
     def replay(self) -> Iterator[Self]:
         """Yield all positions of the game so far, from the start or set-up to this one."""
+        # Made again, to be of this class and to have this very `setup`, whatever the game's `position` returns.
         position = type(self)(self.env, self.env.position(**self.setup).batch, self.setup)
         yield position
         for mover, action in zip(self.movers, self.moves, strict=True):
@@ -251,7 +252,7 @@ class Position:
         """Return the keywords of `env.position` for the start of this game.
 
         Args:
-            env: a game that accepts positions of this game (`GameEnv.accepts`), perhaps with another komi.
+            env: a game that differs from this one in komi or planes only, as in `again_in`.
         """
         return dict(self.setup)
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from alphago.env.batch import FIRST, GameBatch, Leaves, Reached
+from alphago.env.batch import FIRST_SLOT, GameBatch, Leaves, Reached
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.device_tree import DeviceTree, DeviceWaves
@@ -138,7 +138,7 @@ class Search:
             forbidden: rules with the moves that the search must not try, as `without_empty_rules` returns them.  A
                 legal move must be left (`check_move_left`).
         """
-        self.batch.copy(FIRST, np.array([game]), of=position.batch)
+        self.batch.copy(FIRST_SLOT, np.array([game]), of=position.batch)
         self.forget(np.array([game]))
         if forbidden:
             self._forbidden[game] = tuple(forbidden)
@@ -161,7 +161,7 @@ class Search:
         """
         *nodes, self.root_priors[game] = snapshot
         self.make_room(len(nodes[0]))
-        self.batch.copy(FIRST, np.array([game]), of=position.batch)
+        self.batch.copy(FIRST_SLOT, np.array([game]), of=position.batch)
         self.tree.restore(game, nodes)
 
     @stopwatch.TREE

@@ -9,7 +9,7 @@ from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
-from alphago.env.batch import FIRST, GameBatch
+from alphago.env.batch import FIRST_SLOT, GameBatch
 from alphago.env.game import GameEnv
 from alphago.nn.loss import ILLEGAL
 from alphago.records.record import GameRecord
@@ -294,8 +294,8 @@ class ReplayMemory(Memory):
                 larger = self.env.new_batch(2 * slot)
                 larger.copy(np.arange(slot), np.arange(slot), of=self.starts)
                 self.starts = larger
-            # A position is the only one of its batch, in the slot 0 (FIRST).
-            self.starts.copy(FIRST, np.array([slot]), of=self.env.position(**setup).batch)
+            # A position is the only one of its batch, in the slot 0 (FIRST_SLOT).
+            self.starts.copy(FIRST_SLOT, np.array([slot]), of=self.env.position(**setup).batch)
         return self._slots[key]
 
     def _final_ownership(self, record: GameRecord, steps: np.ndarray, start: np.ndarray) -> np.ndarray:
@@ -309,10 +309,10 @@ class ReplayMemory(Memory):
         if record.resigned or not points:
             return owners
         batch = self.env.new_batch(1)
-        batch.copy(start, FIRST, of=self.starts)
-        batch.replay(FIRST, steps[None, :], np.array([len(record)], np.int32), FIRST)
-        mover = batch.to_play(FIRST, np.empty(1, np.int8))[0]
-        return batch.ownership(FIRST, owners) * mover  # `ownership` is in the view of the player to move
+        batch.copy(start, FIRST_SLOT, of=self.starts)
+        batch.replay(FIRST_SLOT, steps[None, :], np.array([len(record)], np.int32), FIRST_SLOT)
+        mover = batch.to_play(FIRST_SLOT, np.empty(1, np.int8))[0]
+        return batch.ownership(FIRST_SLOT, owners) * mover  # `ownership` is in the view of the player to move
 
     # --- samples ---
 

@@ -7,7 +7,7 @@ import pytest
 from plain_connect_four import PlainConnectFourEnv
 
 from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv
-from alphago.env.batch import FIRST
+from alphago.env.batch import FIRST_SLOT
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 
 # All 255 168 games: those of 5 to 9 plies that end there are 1440, 5328, 47952, 72576 and 127872.
@@ -63,7 +63,7 @@ def test_legal_boards(size: int, legal: int) -> None:
     batch, refused = GoEnv(size, ko="simple").new_batch(1), 0
     for colours in product((-1, 0, 1), repeat=size * size):
         try:
-            batch.reset(FIRST, stones=np.reshape(colours, (size, size)))
+            batch.reset(FIRST_SLOT, stones=np.reshape(colours, (size, size)))
         except ValueError:
             refused += 1
     assert 3 ** (size * size) - refused == legal

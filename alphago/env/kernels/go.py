@@ -18,7 +18,7 @@ def lay_out(row):
     store(row, layout.PER_SIZE, 65536 // size + 1)  # for divisions, see `go_row`
     store(row, layout.PER_STRIDE, 65536 // (size + 1) + 1)
     store(row, layout.TO_PLAY, layout.BLACK)
-    last_word = layout.THIRD_LAST + load(row, layout.FURTHER)  # of the words of the latest actions
+    last_word = layout.THIRD_LAST + load(row, layout.FURTHER_LAST_MOVES)  # of the words of the latest actions
     for word in range(layout.LAST, last_word + 1):
         store(row, word, layout.NO_ACTION)
     points = (size + 1) * (size + 2) + 1  # as `bordered_points`, which is not compiled
@@ -105,7 +105,7 @@ def advance_boards(row):
 @part
 def note_action(row, action):
     """Record an action as the latest one; NO_ACTION for a skipped turn.  The oldest one that the row keeps is lost."""
-    for word in range(layout.THIRD_LAST + load(row, layout.FURTHER), layout.LAST, -1):
+    for word in range(layout.THIRD_LAST + load(row, layout.FURTHER_LAST_MOVES), layout.LAST, -1):
         store(row, word, load(row, word - 1))
     store(row, layout.LAST, action)
 

@@ -31,7 +31,8 @@ def scratch_words(size):
 def scratch_parts(size):
     """Return the indices at which the parts of the scratch begin, see the module: begins, open, marks and counts.
 
-    There are at most N * N regions, and a mark for each bordered point.
+    The parts before the last have N * N points, N * N + 1 begins (there are at most N * N regions), N * N words for
+    whether a region is open, and a mark for each of the (N + 1) * (N + 2) + 1 bordered points.
     """
     at_marks = 3 * size * size + 1
     return size * size, 2 * size * size + 1, at_marks, at_marks + (size + 1) * (size + 2) + 1
@@ -144,7 +145,10 @@ def count_vital(row, colour, scratch, begin, end, at_counts):
 
 @part
 def touches_struck_out(row, colour, scratch, begin, end, at_counts):
-    """Return whether the region scratch[begin:end] touches a chain with fewer than VITAL (2) vital regions."""
+    """Return whether the region scratch[begin:end] touches a chain that counts as struck out.
+
+    A chain is struck out if fewer than VITAL (2) open regions are vital to it.
+    """
     stride = load(row, layout.SIZE) + 1
     for i in range(begin, end):
         point = load(scratch, i)
@@ -160,6 +164,8 @@ def touches_struck_out(row, colour, scratch, begin, end, at_counts):
 def strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
     """Run one round: count the vital regions of each chain, and strike out the regions that touch a chain with too few.
 
+    Only open regions count, which are the ones not yet struck out.
+
     Args:
         at_begins, at_open, at_counts: indices into `scratch`, see the module.
 
@@ -173,14 +179,14 @@ def strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
         if load(scratch, at_open + region) != 0:
             begin = load(scratch, at_begins + region)
             count_vital(row, colour, scratch, begin, load(scratch, at_begins + region + 1), at_counts)
-    any_closed = False
+    has_struck_out = False
     for region in range(regions):
         if load(scratch, at_open + region) != 0:
             begin = load(scratch, at_begins + region)
             if touches_struck_out(row, colour, scratch, begin, load(scratch, at_begins + region + 1), at_counts):
                 store(scratch, at_open + region, 0)
-                any_closed = True
-    return any_closed
+                has_struck_out = True
+    return has_struck_out
 
 
 @part

@@ -34,14 +34,14 @@ def is_stone(colour):
 
 
 @part
-def in_atari(row, head):
-    """Return whether a chain has at most one liberty; head: the index in the row of the cell of its head.
+def in_atari(row, at_head):
+    """Return whether a chain has at most one liberty; at_head: the index in the row of the cell of its head.
 
     That is so if all its pseudo-liberties are the same point: only then the square of the sum of their points equals
     their count times the sum of squares.
     """
-    liberties = load_long(row, head + layout.LIBERTIES_LOW)
-    # The sum of points is in the bits from SUM_BITS up to COUNT_BITS; below it is the sum of squares, above the count.
+    liberties = load_long(row, at_head + layout.LIBERTIES_LOW)
+    # The sum of squares begins at bit 0, the sum of points at bit SUM_BITS (31), and the count at bit COUNT_BITS (52).
     squares = liberties & ((1 << layout.SUM_BITS) - 1)
     sum_of_points = (liberties >> layout.SUM_BITS) & ((1 << (layout.COUNT_BITS - layout.SUM_BITS)) - 1)
     count = liberties >> layout.COUNT_BITS
@@ -59,14 +59,14 @@ def count_beside(row, point, colour):
 
 
 @part
-def add_liberties(row, head, liberties):
+def add_liberties(row, at_head, liberties):
     """Add packed pseudo-liberties (negative to remove them) to the sum of a chain; return the new sum.
 
     Args:
-        head: the index in the row of the cell of the chain's head.
+        at_head: the index in the row of the cell of the chain's head.
     """
-    liberties += load_long(row, head + layout.LIBERTIES_LOW)
-    store_long(row, head + layout.LIBERTIES_LOW, liberties)
+    liberties += load_long(row, at_head + layout.LIBERTIES_LOW)
+    store_long(row, at_head + layout.LIBERTIES_LOW, liberties)
     return liberties
 
 
@@ -74,7 +74,8 @@ def add_liberties(row, head, liberties):
 def list_empty(row, point):
     """Append a point to the list of empty points.
 
-    The cell with the number `place` keeps the list's entry at this place; the cell of a point keeps the point's place.
+    The list is spread over the cells: cell number i has the entry i of the list, in its word EMPTY_POINT.  The cell of
+    the point itself gets the point's place in the list, in its word PLACE.
     """
     place = load(row, layout.EMPTY_COUNT)
     store(row, layout.EMPTY_COUNT, place + 1)

@@ -32,7 +32,7 @@ PLANES, DEPTH = 30, 4
 MOVES = 5  # the last moves that are shown, and that the row keeps
 # The index of a plane, or of the first plane of several, see the module.
 OWN, LIBERTIES, FORBIDDEN, LAST_MOVES, LADDERS, CATCHING, OWN_AREA, PASSES = 1, 3, 6, 7, 12, 15, 16, 18
-KOMI, KO_RULE, SUICIDE, PASS_ENDS, WAVE = 23, 24, 26, 27, 28
+KOMI, KO_RULE_PLANE, SUPERKO_KIND_PLANE, SUICIDE_PLANE, PASS_ENDS, WAVE = 23, 24, 25, 26, 27, 28
 
 
 @part
@@ -49,9 +49,9 @@ def write_numbers(row, points, out):
     rule = load(row, layout.KO_RULE)
     write_constant(np.float32(1), points, 0, out)
     write_constant(np.float32(komi) / np.float32(20), points, KOMI, out)
-    write_constant(np.float32(rule != layout.SIMPLE), points, KO_RULE, out)
-    write_constant(((rule == layout.POSITIONAL) - (rule == layout.SITUATIONAL)) / 2, points, KO_RULE + 1, out)
-    write_constant(np.float32(load(row, layout.SUICIDE)), points, SUICIDE, out)
+    write_constant(np.float32(rule != layout.SIMPLE), points, KO_RULE_PLANE, out)
+    write_constant(((rule == layout.POSITIONAL) - (rule == layout.SITUATIONAL)) / 2, points, SUPERKO_KIND_PLANE, out)
+    write_constant(np.float32(load(row, layout.SUICIDE)), points, SUICIDE_PLANE, out)
     write_constant(np.float32(pass_ends(row)), points, PASS_ENDS, out)
     write_constant(np.float32(wave), points, WAVE, out)
 
@@ -118,9 +118,10 @@ def list_first_moves(board, stone, liberties):
         liberties: the number of the chain's liberties.
     """
     if liberties == 1:
+        # A board by simple ko has no hashes: in their place are the begin and the end of the list, and then the list.
         at = load(board, layout.AT_HASHES)
-        store(board, at, at + 2)
-        store(board, at + 1, at + 3)
+        store(board, at, at + 2)  # the list begins here
+        store(board, at + 1, at + 3)  # and ends after one entry
         store(board, at + 2, 0)
         return True
     return liberties == 2 and ladders.judge_chain(board, stone, False) != ladders.FREE  # False: the attacker is to move
@@ -136,7 +137,9 @@ def write_board(boards, age, enemy, points, out):
         enemy: the colour of the side that is not to move in the newest board.
     """
     board = boards[0]
-    at = load(board, layout.AT_HASHES)  # of the bounds of a list, which begins at `at` + 2
+    # A board by simple ko has no hashes: in their place are the begin and the end of a list, and from `at` + 2 on the
+    # list.
+    at = load(board, layout.AT_HASHES)
     for action in range(points):
         head = point_of(board, action)
         colour = load(board, cell(head) + layout.COLOUR)

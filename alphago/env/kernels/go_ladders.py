@@ -142,6 +142,7 @@ def judge_chain(row, stone, defends):
     first = load(row, begin)
     if defends:  # at the only liberty, or by capturing
         store(row, at + 1, list_captures(row, stone, begin, end))
+        # The empty points beside the liberty are liberties that the chain gets there: three make it free.
         return FREE if count_beside(row, first, layout.EMPTY) >= 3 else OPEN
     store(row, at + 1, end)
     if end == begin + 3:  # three liberties at the attacker's turn
@@ -214,10 +215,12 @@ def is_caught(boards, stone, start):
     tried = 0
     verdict = judge_chain(first, stone, True)  # True: the defender is to move, as at every odd depth
     while depth > 1 or verdict == OPEN:
-        if verdict != OPEN:  # back to the board before the last move, which has the same verdict if the move succeeded
+        if verdict != OPEN:  # the last move is judged: go back to the board before it
             depth -= 1
-            failed = CAUGHT if depth & 1 == 1 else FREE  # the verdict if the move did not help its side
-            if verdict == failed and tried < BUDGET:  # with the budget used up, the verdict holds for all boards before
+            movers_loss = CAUGHT if depth & 1 == 1 else FREE  # the verdict that the side to move there must avoid
+            # If its move led to this verdict, its next move is tried.  Else the move's verdict is also the board's.
+            # With the budget used up, the last verdict is that of all boards before.
+            if verdict == movers_loss and tried < BUDGET:
                 verdict = OPEN
             continue
         row = boards[depth]

@@ -41,29 +41,29 @@ def has_liberties(row, point, colour):
 def hash_after(row, point, colour):
     """Return the board's hash after a stone of `colour` on this point and the captures it makes."""
     enemy = 3 - colour
-    only_in_atari = True  # only enemy chains in atari are captured
-    return hash_without(row, point, enemy, only_in_atari) ^ stone_hash(point, colour)
+    atari_only = True  # only enemy chains in atari are captured
+    return hash_without(row, point, enemy, atari_only) ^ stone_hash(point, colour)
 
 
 @part
-def hash_without(row, point, colour, only_in_atari):
+def hash_without(row, point, colour, atari_only):
     """Return the board's hash without the chains of `colour` that are adjacent to a point.
 
     Args:
-        only_in_atari: whether to leave out only the chains that are in atari.
+        atari_only: whether to leave out only the chains that are in atari.
     """
     stride = load(row, layout.SIZE) + 1
     board_hash = load_long(row, layout.HASH_LOW)
-    gone1 = gone2 = gone3 = 0  # head cells of chains left out already; 0 is none
+    cut1 = cut2 = cut3 = 0  # row indices of the head cells of chains left out already; 0 for none
     for side in range(4):
         at_near = cell(neighbour(point, side, stride))
         if load(row, at_near + layout.COLOUR) == colour:
-            head = cell(load(row, at_near + layout.HEAD))
-            if head != gone1 and head != gone2 and head != gone3 and (not only_in_atari or in_atari(row, head)):
-                board_hash ^= load_long(row, head + layout.CHAIN_LOW)
-                gone3 = gone2
-                gone2 = gone1
-                gone1 = head
+            at_head = cell(load(row, at_near + layout.HEAD))
+            if at_head != cut1 and at_head != cut2 and at_head != cut3 and (not atari_only or in_atari(row, at_head)):
+                board_hash ^= load_long(row, at_head + layout.CHAIN_LOW)
+                cut3 = cut2
+                cut2 = cut1
+                cut1 = at_head
     return board_hash
 
 
@@ -75,8 +75,8 @@ def suicide_allowed(row, point, colour):
     which is a repetition under every rule.
     """
     enemy = 3 - colour
-    only_in_atari = False
-    board_hash = hash_without(row, point, colour, only_in_atari)
+    atari_only = False
+    board_hash = hash_without(row, point, colour, atari_only)
     return board_hash != load_long(row, layout.HASH_LOW) and not ko_forbids(row, board_hash, enemy)
 
 

@@ -45,7 +45,8 @@ def give_turn_batch(rows, slots, movers):
     """Let `movers` (int8 [n], +1 Black, -1 White) play next: where it is the other side's turn, skip it."""
     for i in range(slots.shape[0]):
         mover = layout.BLACK if movers[i] > 0 else layout.WHITE
-        if load(rows[slots[i]], layout.TO_PLAY) != mover:  # `give_turn` forgets the passes in any case
+        # Where it is the mover's turn, `give_turn` is not called, since it would forget the passes so far.
+        if load(rows[slots[i]], layout.TO_PLAY) != mover:
             give_turn(rows[slots[i]], mover)
 
 

@@ -40,7 +40,7 @@ SETS = {"rules": tuple(range(OWN, AHEAD + 1)), "turns": tuple(range(OWN, PLIES_L
 ABSENT = -1
 
 
-def places(name):
+def plane_indices(name):
     """Return the index of each rule plane in the named set, int64 [PLANES]; ABSENT for planes not in the set."""
     indices = np.full(PLANES, ABSENT, np.int64)
     indices[list(SETS[name])] = np.arange(len(SETS[name]))

@@ -27,7 +27,8 @@ DEPTH, NEWEST, BOARDS_SEEN, HASH_LOW, HASH_HIGH = 7, 8, 9, 10, 11
 AT_VACATED, AT_SCRATCH, AT_BOARDS, AT_FILTER, AT_HASHES, FILTER_BITS = 12, 13, 14, 15, 16, 17
 PER_SIZE, PER_STRIDE = 18, 19  # 65536 / N and 65536 / (N + 1), rounded up, to divide by multiplying with them
 BEFORE_LOW, BEFORE_HIGH = 20, 21  # hash of the board before the last move
-FURTHER = 22  # how many actions older than THIRD_LAST the row keeps, in the words after THIRD_LAST; unused ones are 0
+# How many actions older than THIRD_LAST the row keeps, in the words after THIRD_LAST; unused words are 0.
+FURTHER_LAST_MOVES = 22
 EMPTY_COUNT = 23  # how many points are empty
 KO_RULE, SUICIDE = 24, 25  # SUICIDE 1: a move may remove several own stones
 PASSES_TO_END = 26  # passes in a row that end the game
@@ -70,11 +71,11 @@ def row_words(size, depth, ko_rule, max_moves):
         depth: number of boards kept for history planes.
         max_moves: the most plies of a game.
     """
-    vacated_and_scratch = 3 * size
-    words = HEADER + CELL * bordered_points(size) + vacated_and_scratch + 2 * size * depth
+    # 3 * size: for each board row a word for the vacated points, and two of scratch, see the module.
+    words = HEADER + CELL * bordered_points(size) + 3 * size + 2 * size * depth
     if ko_rule != SIMPLE:
-        boards = max_moves + 1
-        words += filter_bits(size, max_moves) // 32 + 2 * boards
+        hash_words = 2 * (max_moves + 1)  # two words for each board of the longest game
+        words += filter_bits(size, max_moves) // 32 + hash_words
     return -(-words // ALIGNMENT) * ALIGNMENT  # rounded up to a multiple of ALIGNMENT
 
 
@@ -129,7 +130,10 @@ def load_long(row, i):
 
 @part
 def store_long(row, i, value):
-    """Write a 64-bit number into the words i (low) and i + 1 (high); compiled code writes both at once."""
+    """Write the low 32 bits of a 64-bit number into the word i, and the high 32 bits into the word i + 1.
+
+    `store` drops the bits of a value that do not fit into a word.  The compiler makes one store of the two.
+    """
     store(row, i, value)
     store(row, i + 1, value >> 32)
 

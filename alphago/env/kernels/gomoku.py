@@ -64,9 +64,10 @@ def planes(row, out):
     ply = load(row, layout.PLY)
     for age in range(depth):
         stone_planes(row, out, 2 * age * count)  # the newest board; later stones are taken off below
-    for older in range(1, min(ply + 1, depth)):  # boards of this age and older lack the move played on this one
+    for older in range(1, min(ply + 1, depth)):
+        # This action led from the board of age `older` to the next newer one, so boards of age `older` or more lack it.
         action = load(row, layout.HEADER + count + (ply - older) % depth)
-        if action == UNKNOWN:  # so are the boards of this age and older
+        if action == UNKNOWN:  # from before a set-up: boards of age `older` or more are unknown too, and left empty
             for i in range(2 * older * count, 2 * depth * count):
                 store(out, i, np.float32(0))
             break

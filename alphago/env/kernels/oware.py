@@ -68,7 +68,7 @@ def in_store(row, player):
 def board_key(row):
     """Return a hash of houses and side to move; it is faster to compute than `position_hash`."""
     key = load(row, layout.TO_PLAY)
-    factor = GOLDEN
+    factor = GOLDEN  # in the round of house i it is GOLDEN * FIRST_FACTOR ** (i + 1); FIRST_FACTOR is from `mix`
     for i in range(HOUSES):
         factor = wrap(factor * FIRST_FACTOR)
         key = wrap(key + wrap(factor * load(row, layout.HEADER + i)))
@@ -221,7 +221,9 @@ def legal_mask(row, out):
 
 @part
 def planes(row, out):
-    """Write PLANES planes of 2 x 6: for n = 0 .. 11 whether a house has n seeds; seeds / 12; stores / 48; ply / limit.
+    """Write PLANES planes of 2 x 6: EXACT of them for numbers of seeds, then seeds / 12, stores / 48, and ply / limit.
+
+    Plane n of the first EXACT (12) ones says whether a house has exactly n seeds, n = 0 .. 11.
 
     The lower row has the mover's houses from the mover's left; the upper row has the enemy's houses from the enemy's
     right, so that opposite houses share a column. The planes of the mover's store, of the enemy's store and of plies

@@ -35,6 +35,7 @@ def random_action(row, state, fill_eyes):
     while left > 0:
         place = (next_random(state) * left) >> 32  # from 32 random bits, a number from 0 to left - 1
         point = load(row, cell(place) + layout.EMPTY_POINT)
+        # The ko rule must be checked only on a point from which a stone was ever removed, see `allowed`.
         if (fill_eyes or not is_own_eye(row, point, colour)) and allowed(row, point, colour, is_vacated(row, point)):
             return action_of(row, point)
         left -= 1

@@ -14,7 +14,7 @@ INNER = 0x7E7E7E7E7E7E7E7E  # all columns but the first and the last, so that sh
 
 @part
 def stones_of(row, colour):
-    """Return the points of one colour as bits; 0, which means nothing, on boards larger than 8 x 8 (ROW_BITS)."""
+    """Return the points of one colour as bits; 0 on boards larger than 8 x 8 (ROW_BITS), which do not use the bits."""
     size = load(row, layout.WIDTH)
     bits = 0
     if size > ROW_BITS:

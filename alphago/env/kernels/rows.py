@@ -104,7 +104,7 @@ def stone_planes(row, out, at):
 @kernel
 def position_hash(row):
     """Return a hash of side to move, board and margin; positions that differ only in history hash alike."""
-    value = mix(load(row, TO_PLAY) + 2)
+    value = mix(load(row, TO_PLAY) + 2)  # of 1 or 3, since `mix` of -1 is 0
     value = mix(wrap(value + load(row, MARGIN)))
     for i in range(points(row)):
         value = mix(wrap(wrap(value * GOLDEN) + load(row, HEADER + i)))
@@ -163,7 +163,7 @@ def replay_batch(rows, roots, paths, lengths, targets):
         row = rows[targets[i]]
         copy(rows[roots[i]], row)
         for ply in range(lengths[i]):
-            play(row, wrap(int(paths[i, ply])))
+            play(row, wrap(int(paths[i, ply])))  # an int64, so that the rules are compiled once
 
 
 def write_batch(rows, slots, out):
@@ -202,8 +202,8 @@ def loops_over(play: Any, legal_mask: Any, planes: Any, wins: Any = None) -> tup
         play, legal_mask, planes: the game's own kernels, for one row.
         wins: as the stub `wins`; None for `wins_on_a_copy`.
     """
-    # `specialise` replaces what a function calls by its own text.  So `play` in `wins_on_a_copy` is replaced here, and
-    # `wins` in the loops below.
+    # `specialise` replaces the stubs that a function calls itself, but not those in the functions that it calls.
+    # So `play` is replaced in `wins_on_a_copy` here, and `wins` in the loops below.
     wins = part(specialise(wins_on_a_copy, play=play)) if wins is None else wins
     stubs = {"play": play, "legal_mask": legal_mask, "wins": wins}
     loops = (play_batch, replay_batch, decisive_moves_batch)
@@ -212,7 +212,7 @@ def loops_over(play: Any, legal_mask: Any, planes: Any, wins: Any = None) -> tup
 
 
 def over_slots(loop: Any, verb: Any) -> Any:
-    """Return a compiled loop over slots, `write_batch` or `answer_batch`, for a kernel `verb` of one row."""
+    """Compile `loop`, `write_batch` or `answer_batch`, with a kernel of one row in place of its stub `verb`."""
     made = specialise(loop, verb=verb)
     made.__name__ = made.__qualname__ = f"{verb.__name__}_batch"  # the compiled code is cached by this name
     return kernel(made)

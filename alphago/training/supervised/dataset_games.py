@@ -6,7 +6,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from alphago.env.batch import FIRST
+from alphago.env.batch import FIRST_SLOT
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.kernels import go_lines
@@ -166,7 +166,7 @@ class DatasetGames(GivenGames):
             actions = game.moves[: self.env.max_moves]
             colours = game.movers[: len(actions)].astype(np.int32)
             start = self.env.position(**game.setup(self.env))
-            batch.copy(FIRST, FIRST, of=start.batch)  # into slot 0, the only one
+            batch.copy(FIRST_SLOT, FIRST_SLOT, of=start.batch)  # into slot 0, the only one
             legal_count = go_lines.follow(batch.rows[0], colours, actions)  # number of moves until an illegal one
             is_legal[i] = legal_count == len(actions)
         return is_legal
