@@ -277,7 +277,7 @@ def page_options(env: GameEnv) -> dict[str, Any]:
     "places" has the index of each of Go's rule planes in the network's set of planes; it is None for other planes.
     """
     start: Any = getattr(env, "start", None)  # only Go has it: what batches of the game are made from
-    places = None if start is None else start.places
+    places = None if start is None else start.plane_indices
     return {**env.config, "max_moves": env.max_moves, "places": None if places is None else places.tolist()}
 
 
