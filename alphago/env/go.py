@@ -195,7 +195,8 @@ class GoEnv(StonesEnv):
         """Return the game on a board of another size, with that board's default komi.
 
         A game with fixed turns keeps its turns, and so its length and `first_pass`.  In any other game `max_moves`
-        becomes the new board's default unless it is unlimited, and `first_pass`, which was meant for the old size, 0.
+        becomes the new board's default unless it is unlimited.  In such a game `first_pass` becomes 0, since it was
+        meant for the old size.
         """
         if self.turns is not None:
             return self.replace(board_size=size, komi=None)

@@ -92,7 +92,7 @@ class OwareEnv(GameEnv):
         self.remainder = check_choice("remainder", usual.remainder if remainder is None else remainder, REMAINDERS)
         self.graded = check_bool("graded", usual.graded if graded is None else graded)
         self.plane_set = check_choice("planes", planes, PLANE_SETS)
-        self.planes, self.plane_shape = PLANE_SETS[self.plane_set]  # `planes` is now a number, not a set's name
+        self.planes, self.plane_shape = PLANE_SETS[self.plane_set]  # the number and the shape of the set's planes
 
     @property
     def rules(self) -> OwareRules:
