@@ -85,34 +85,35 @@ class AnalysisClient(LineProcess):
                 return reply
 
     def judge(
-        self, drawing: Iterator[DrawnPosition], at_once: int, visits: int, take: TakeReply, **more: object
+        self, positions: Iterator[DrawnPosition], at_once: int, visits: int, take: TakeReply, **more: object
     ) -> Iterator[DrawnPosition]:
         """Ask the engine about drawn positions, and yield each when all its questions are answered, in the order drawn.
 
-        The query about a position has the position's number as its id.  `DrawnPosition.missing` contains "" from the
-        beginning, which stands for this query.  `take` may add further queries (`ask`), about the position after a
-        move.  The id of such a query is "NUMBER MOVE", and `take` adds the move to `missing`.
+        The query about a position has the position's number as its id.  `take` may add further queries (`ask`), about
+        the position after a move, with the id "NUMBER MOVE".  `DrawnPosition.unanswered` has the moves of the queries
+        that the engine has not answered yet, and "" for the query about the position itself.  `take` adds the move of
+        each further query to this set; `judge` removes what is answered.
 
         Args:
-            drawing: the positions.
+            positions: the drawn positions.
             at_once: about how many positions the engine is asked at the same time.
             visits, more: as in `ask`, for the query about a position.
             take: called with each reply.
         """
         window: dict[str, DrawnPosition] = {}  # by number, in the order of drawing
         while True:
-            while len(window) < at_once and (drawn := next(drawing, None)) is not None:
+            while len(window) < at_once and (drawn := next(positions, None)) is not None:
                 window[str(drawn.number)] = drawn
                 self.ask(str(drawn.number), drawn.position, visits, **more)
             if not window:
                 return
             reply = self.receive()
             number, _, move = str(reply.get("id")).partition(" ")  # `move` is "" for the position itself
-            if number in window and move in window[number].missing:  # else it answers none of these queries
-                window[number].missing.discard(move)
+            if number in window and move in window[number].unanswered:  # else it answers none of these queries
+                window[number].unanswered.discard(move)
                 take(window[number], move, reply)
             # In the order drawn: an answered position waits for those drawn before it.
-            for number in list(takewhile(lambda number: not window[number].missing, window)):
+            for number in list(takewhile(lambda number: not window[number].unanswered, window)):
                 yield window.pop(number)
 
     def root(self, reply: Mapping[str, Any]) -> tuple[float, float]:

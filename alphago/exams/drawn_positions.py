@@ -21,7 +21,8 @@ LEAST_WIN = 0.03  # least win rate of either side in an undecided position
 MOST_LEAD = 1.2  # largest lead in an undecided position, in points for each line of the board
 # The limits of undecided positions, written into the provenance of an exam.
 UNDECIDED = {"win_rate": [LEAST_WIN, 1 - LEAST_WIN], "lead_per_line": MOST_LEAD}
-POINTS = 10.0  # points of lead whose loss counts as much as the loss of a win rate of 1 when the best move is chosen
+# When the best move is chosen, the loss of so many points of lead counts as much as the loss of a win rate of 1.
+POINTS_PER_WIN_RATE = 10.0
 
 
 @settings
@@ -74,7 +75,7 @@ class DrawnPosition:
         root: the judge's win rate and lead, in Black's view; NaN before they are known.
         after: by action, the judge's win rate and lead after a legal move, in Black's view.
         label: the teacher's label, of `label_dtype`; None before it is known, and in an exam.
-        missing: what the judge has not answered yet: moves as text, and "" for the position itself.
+        unanswered: what the judge has not answered yet: moves as text, and "" for the position itself.
     """
 
     number: int
@@ -83,7 +84,7 @@ class DrawnPosition:
     root: tuple[float, float] = (math.nan, math.nan)
     after: dict[int, tuple[float, float]] = field(default_factory=dict)
     label: np.ndarray | None = None
-    missing: set[str] = field(default_factory=lambda: {""})
+    unanswered: set[str] = field(default_factory=lambda: {""})
 
     @property
     def is_undecided(self) -> bool:
@@ -107,7 +108,7 @@ class DrawnPosition:
             black_win=black_win,
             black_lead=black_lead,
             # The move with the least loss, of win rate and points together.
-            best=int(np.nanargmin(rate_losses + point_losses / POINTS)),
+            best=int(np.nanargmin(rate_losses + point_losses / POINTS_PER_WIN_RATE)),
             points=point_losses,
             rates=rate_losses,
         )

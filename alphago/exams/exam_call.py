@@ -153,6 +153,7 @@ def make_examinee(
         readouts = (0,)  # to answer once; the number does not matter, since a level has readouts of its own
     elif entry.readouts is not None:
         readouts = (entry.readouts,)
+    # `entry` names the player in the table, with its rule of search; SearchSettings have no name.
     search_name = search if isinstance(search, str) else None
     return Examinee(replace(entry, search=search_name), network, readouts, search)
 

@@ -27,7 +27,7 @@ from alphago.records.dataset_writer import check_begun
 from alphago.system.files import explain_os_error, write_atomic
 from alphago.system.validation import check_int
 
-READ = 200_000  # most positions in the games that are read
+MOST_POSITIONS_READ = 200_000  # in all games together
 AT_ONCE = 8  # number of drawn positions about which the judge is asked at the same time
 
 
@@ -57,7 +57,7 @@ def make_exam(
     """
     making = making or MakeSettings()
     env = exam_env(size)
-    records = read_games(games, env, READ)
+    records = read_games(games, env, MOST_POSITIONS_READ)
     path = Path(file)
     with AnalysisClient(engine) as client:
         provenance = {
@@ -72,9 +72,9 @@ def make_exam(
         count, last_number = begin_file(path, size, provenance)
         tell(count, making.positions)
         if count < making.positions:
-            drawing = (drawn for drawn in draw(env, records, making) if drawn.number > last_number)
+            unjudged = (drawn for drawn in draw(env, records, making) if drawn.number > last_number)
             with explain_os_error(f"{path} cannot be written"), path.open("ab") as out:
-                for judged in judge(client, drawing, making):
+                for judged in judge(client, unjudged, making):
                     out.write(position_line(env, judged.result(), drawn=judged.number))
                     out.flush()
                     os.fsync(out.fileno())
@@ -113,7 +113,7 @@ def begin_file(path: Path, size: int, provenance: dict[str, Any]) -> tuple[int, 
     return len(rows), drawn[-1] if drawn else -1
 
 
-def judge(client: AnalysisClient, drawing: Iterator[DrawnPosition], making: MakeSettings) -> Iterator[DrawnPosition]:
+def judge(client: AnalysisClient, unjudged: Iterator[DrawnPosition], making: MakeSettings) -> Iterator[DrawnPosition]:
     """Have drawn positions judged by the engine, and return an iterator of the undecided ones in the order drawn."""
 
     def take(drawn: DrawnPosition, move: str, reply: dict[str, Any]) -> None:
@@ -126,7 +126,7 @@ def judge(client: AnalysisClient, drawing: Iterator[DrawnPosition], making: Make
         if drawn.is_undecided:
             ask_moves(client, drawn, making.move_visits)
 
-    return (drawn for drawn in client.judge(drawing, AT_ONCE, making.visits, take) if drawn.is_undecided)
+    return (drawn for drawn in client.judge(unjudged, AT_ONCE, making.visits, take) if drawn.is_undecided)
 
 
 def ask_moves(client: AnalysisClient, drawn: DrawnPosition, visits: int) -> None:
@@ -136,5 +136,5 @@ def ask_moves(client: AnalysisClient, drawn: DrawnPosition, visits: int) -> None
         if after.is_over:
             drawn.after[action] = (1 + after.result) / 2, after.score()  # Black's win rate and lead
         else:
-            drawn.missing.add(move)
+            drawn.unanswered.add(move)
             client.ask(f"{drawn.number} {move}", after, visits)

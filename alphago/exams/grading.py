@@ -133,8 +133,9 @@ def answer_all(
         readouts = level_conditions(level, positions[0].env, getattr(evaluator, "makes_forecasts", False)).readouts
     answers = []
     with open_analyst(positions, evaluator, readouts, search, threads=threads) as analyst:
-        # After PUCT's search at full strength the analyst chooses no move, and `chosen_action` takes the most visited
-        # one.  The analyst chooses all other moves: those of a level, of another rule's search, of the network alone.
+        # With level=None the analyst only searches, and `chosen_action` takes the most visited move.  PUCT without a
+        # level needs this: with FULL_STRENGTH the analyst would replace some of these moves, such as early passes.
+        # In all other cases the analyst chooses the move.
         takes_most_visited = level is None and readouts > 0 and isinstance(analyst.settings, Puct)
         choice_level = None if takes_most_visited else level or FULL_STRENGTH
         for question in analyst.ask_all(positions, Limit(readouts), level=choice_level, reuse=False, plies=1):

@@ -1,15 +1,15 @@
 """The phase and the kind of a position, found by rules from the board and the judge's losses.
 
-A position is a *fight* if every move that is further than NEAR rows or columns from the best move loses at least URGENT
-points more than the best move.  The kind of a fight is the first of these that applies:
+A position is a *fight* if every move that is further than NEAR rows or columns from the best move loses at least
+URGENT_POINTS more than the best move.  The kind of a fight is the first of these that applies:
 
-- ladder: the best move starts a ladder of at least LADDER moves that takes a chain of the other side, or it saves a
+- ladder: the best move starts a ladder of at least LADDER_MOVES that takes a chain of the other side, or it saves a
   chain of the side to move from such a ladder.
 - capture race: two touching chains of both colours race, and the best move is a liberty of one of them.  Each chain has
-  at least two stones and at most RACE liberties, and cannot get more by a move on a liberty that takes no stones.
-- life and death: every move elsewhere loses at least GROUP points more than the best move, about the worth of a group;
-  or the best move is in an area that at least CIRCLE stones of one colour enclose.  The area has at most EYE_SPACE
-  points, empty or with stones of the other colour.
+  at least two stones and at most RACE_LIBERTIES, and cannot get more by a move on a liberty that takes no stones.
+- life and death: every move elsewhere loses at least GROUP_POINTS more than the best move, about the worth of a group;
+  or the best move is in an area that at least CIRCLE_STONES of one colour enclose.  The area has at most
+  EYE_SPACE_POINTS, empty or with stones of the other colour.
 - other fight: all other fights, such as cuts and connections.
 
 A position that is no fight is of the kind "endgame" in the phase endgame, and of the kind "open" before.  These are
@@ -26,12 +26,12 @@ PHASES = ("opening", "middle game", "endgame")
 BEGINNINGS = (0.15, 0.5)  # plies at which middle game and endgame begin, as a share of the board's points
 KINDS = ("ladder", "capture race", "life and death", "other fight", "endgame", "open")
 NEAR = 2  # largest distance from the best move, in rows and columns, of the moves that belong to the same fight
-URGENT = 2.0  # points that every move elsewhere must lose more than the best move in a fight
-LADDER = 3  # least number of the attacker's moves in a ladder; a chain that is taken with fewer moves is no ladder
-RACE = 5  # largest number of liberties of a chain in a capture race
-GROUP = 8.0  # points that depend on the life of a group: four stones and the points below them
-EYE_SPACE = 10  # largest number of points of an area in which a group lives or dies
-CIRCLE = 4  # least number of stones around such an area
+URGENT_POINTS = 2.0  # points that every move elsewhere must lose more than the best move in a fight
+LADDER_MOVES = 3  # least number of the attacker's moves in a ladder; what takes fewer moves is no ladder
+RACE_LIBERTIES = 5  # largest number of liberties of a chain in a capture race
+GROUP_POINTS = 8.0  # points that depend on the life of a group: four stones and the points below them
+EYE_SPACE_POINTS = 10  # largest number of points of an area in which a group lives or dies
+CIRCLE_STONES = 4  # least number of stones around such an area
 
 
 def find_phase(size: int, plies: int) -> str:
@@ -49,14 +49,14 @@ def find_kind(position: GoPosition, judged: ExamPosition) -> str:
     """
     size, best = position.env.N, judged.best
     points_at_stake = 0.0 if best == position.env.pass_action else urgency(judged, size)
-    if points_at_stake < URGENT:
+    if points_at_stake < URGENT_POINTS:
         return "endgame" if find_phase(size, len(judged.moves)) == "endgame" else "open"
     stones = Stones.of(position.board)
     if decides_ladder(stones, best, position.to_play):
         return "ladder"
     if decides_race(stones, best):
         return "capture race"
-    is_life_and_death = points_at_stake >= GROUP or is_enclosed(stones, best)
+    is_life_and_death = points_at_stake >= GROUP_POINTS or is_enclosed(stones, best)
     return "life and death" if is_life_and_death else "other fight"
 
 
@@ -81,7 +81,8 @@ def decides_ladder(stones: Stones, best: int, mover: int) -> bool:
     for chain in stones.chains():
         point = min(chain.stones)  # any of its stones, by which the chain is found again after a move
         line = Reading().attack(stones, point)
-        if line is None or len(line) < 2 * LADDER - 1:  # the line has the moves of both sides, the attacker's first
+        # The line has the moves of both sides; the first and the last are the attacker's.
+        if line is None or len(line) < 2 * LADDER_MOVES - 1:
             continue
         if chain.colour == mover:
             decides = Reading().attack(after, point) is None  # the move saves this chain
@@ -105,10 +106,10 @@ def decides_race(stones: Stones, best: int) -> bool:
 def can_race(stones: Stones, chain: Chain) -> bool:
     """Return whether a chain can take part in a capture race.
 
-    It must have at least two stones and at most RACE liberties, and a move on one of the liberties must not give it
-    more than RACE liberties unless the move takes stones.
+    It must have at least two stones and at most RACE_LIBERTIES.  A move on one of its liberties must not give it more
+    than RACE_LIBERTIES unless the move takes stones.
     """
-    if len(chain.stones) < 2 or len(chain.liberties) > RACE:
+    if len(chain.stones) < 2 or len(chain.liberties) > RACE_LIBERTIES:
         return False
     point = min(chain.stones)
     enemies = stones.colours.count(-chain.colour)
@@ -117,7 +118,7 @@ def can_race(stones: Stones, chain: Chain) -> bool:
         if after is None:
             continue
         takes = after.colours.count(-chain.colour) < enemies  # whether the move has taken stones
-        if not takes and len(after.chain(point).liberties) > RACE:
+        if not takes and len(after.chain(point).liberties) > RACE_LIBERTIES:
             return False
     return True
 
@@ -126,4 +127,4 @@ def is_enclosed(stones: Stones, best: int) -> bool:
     """Return whether the best move lies in a small area that stones of one colour enclose; see the module."""
     # An area has empty points (0) and stones of the colour `enclosed`; all stones around it are of the other colour.
     areas = (stones.area(best, 0, enclosed) for enclosed in (-1, 1))
-    return any(len(area) <= EYE_SPACE and len(circle) >= CIRCLE for area, circle in areas)
+    return any(len(area) <= EYE_SPACE_POINTS and len(circle) >= CIRCLE_STONES for area, circle in areas)

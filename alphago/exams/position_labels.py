@@ -22,7 +22,8 @@ from alphago.records.labels import OWNED, label_dtype
 from alphago.system.children import python_command
 from alphago.system.validation import shown
 
-READ = 4_000_000  # most positions in the games that are read; fixed, since a call that goes on must read the same games
+# In all games together.  It is fixed, since a call that goes on must read the same games.
+MOST_POSITIONS_READ = 4_000_000
 AT_ONCE = 64  # positions under analysis at the same time
 
 
@@ -50,7 +51,7 @@ def label_games(
     """
     labelling = labelling or LabelSettings()
     env = exam_env(size)
-    records = read_games(games, env, READ)
+    records = read_games(games, env, MOST_POSITIONS_READ)
     with AnalysisClient(engine) as client:
 
         def take(drawn: DrawnPosition, _: str, reply: dict[str, Any]) -> None:  # _: the move, always "" here
@@ -66,10 +67,10 @@ def label_games(
         with DatasetWriter(dataset) as writer:
             last_number = writer.begin_labels(teacher)  # the last position that an earlier call labelled
             tell(writer.games, labelling.positions)  # each labelled position counts as a game of the dataset
-            drawing = (drawn for drawn in draw(env, records, labelling) if drawn.number > last_number)
+            unlabelled = (drawn for drawn in draw(env, records, labelling) if drawn.number > last_number)
             forecasts = {"includePolicy": True, "includeOwnership": True}
             try:
-                for drawn in client.judge(drawing, AT_ONCE, labelling.readouts, take, **forecasts):
+                for drawn in client.judge(unlabelled, AT_ONCE, labelling.readouts, take, **forecasts):
                     if writer.games >= labelling.positions:
                         break
                     assert drawn.label is not None

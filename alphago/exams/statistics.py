@@ -121,6 +121,8 @@ def estimate_correlation(first: np.ndarray, second: np.ndarray) -> Estimate:
 def compare_halves(values: np.ndarray) -> Halves:
     """Return how the means of random halves of numbers [n] differ, from SPLITS halvings.
 
+    If the numbers are differences of two players, a mean's sign tells which player is better.
+
     Raises:
         ValueError: for fewer than two numbers.
     """
@@ -128,6 +130,6 @@ def compare_halves(values: np.ndarray) -> Halves:
         raise ValueError(f"halves must be of two positions or more, got {len(values)}")
     middle = len(values) // 2
     orders = np.random.default_rng(0).permuted(np.tile(np.arange(len(values)), (SPLITS, 1)), axis=1)  # [SPLITS, n]
-    means = np.stack([values[orders[:, :middle]].mean(axis=1), values[orders[:, middle:]].mean(axis=1)])
-    gap = float(np.sqrt(np.mean((means[0] - means[1]) ** 2)))
-    return Halves(gap, float(np.mean(np.sign(means[0]) == np.sign(means[1]))))
+    first, second = values[orders[:, :middle]].mean(axis=1), values[orders[:, middle:]].mean(axis=1)  # each [SPLITS]
+    gap = float(np.sqrt(np.mean((first - second) ** 2)))
+    return Halves(gap, agreement=float(np.mean(np.sign(first) == np.sign(second))))

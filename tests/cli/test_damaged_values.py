@@ -14,7 +14,7 @@ import pytest
 
 from alphago import GoEnv, train
 from alphago.cli import main
-from alphago.ui.web.runs import Runs, history_of, run_games
+from alphago.ui.web.runs import Runs, history_of, latest_games
 
 SETUPS = [
     {"first": 7}, 5, [], None, "x", {"black": 5}, {"black": ["Z9"]}, {"black": [1, 2]}, {"black": "A1", "white": "A1"},
@@ -72,7 +72,7 @@ def test_values_of_games(run: Path, step: int) -> None:
     def opened() -> None:
         runs = Runs([run])
         runs.overview()
-        for number in range(len(run_games(history_of(run)))):
+        for number in range(len(latest_games(history_of(run)))):
             runs.open_game(0, number)
 
     doors = {"page": opened, "games": lambda: main(["plot", "--games", str(run), "--out", str(run / "a.svg")])}

@@ -14,7 +14,7 @@ from alphago import GoEnv, NeuralNet
 from alphago.arena.line_process import EngineError
 from alphago.exams import drawn_positions as drawn_module
 from alphago.exams.drawn_positions import DrawnPosition, MakeSettings, draw, read_games, symmetric_key
-from alphago.exams.exam_maker import READ, make_exam
+from alphago.exams.exam_maker import MOST_POSITIONS_READ, make_exam
 from alphago.exams.positions import read_exam
 from tests.exams.small_exams import ENV, REFUSED, engine, save_games
 
@@ -95,7 +95,7 @@ class TestJudging:
 
 class TestDrawing:
     def test_no_position_twice(self, games: Path) -> None:
-        records = read_games([games], ENV, READ)
+        records = read_games([games], ENV, MOST_POSITIONS_READ)
         drawn = list(draw(ENV, records, MakeSettings(per_game=20, first_ply=0)))
         keys = {symmetric_key(one.position) for one in drawn}
         assert len(keys) == len(drawn) > 12
@@ -110,7 +110,7 @@ class TestDrawing:
 
     def test_limits(self, games: Path) -> None:
         making = MakeSettings(first_ply=2, last_ply=4, per_game=5, komi=2.5, seed=3)
-        drawn = list(draw(ENV, read_games([games], ENV, READ), making))
+        drawn = list(draw(ENV, read_games([games], ENV, MOST_POSITIONS_READ), making))
         assert {len(one.position.moves) for one in drawn} <= {2, 3, 4}
         assert {one.position.komi for one in drawn} == {2.5}
 

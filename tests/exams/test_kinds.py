@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from alphago.env.go_position import GoPosition
-from alphago.exams.kinds import GROUP, URGENT, decides_race, find_kind, find_phase, is_enclosed, urgency
+from alphago.exams.kinds import GROUP_POINTS, URGENT_POINTS, decides_race, find_kind, find_phase, is_enclosed, urgency
 from alphago.exams.positions import ExamPosition, exam_env
 from tests.diagrams import position as drawn
 from tests.exams.test_ladders import BROKEN, LADDER, stones_of
 
 ENV = exam_env(7)
-QUIET, FIGHT = URGENT - 0.5, URGENT + 0.5
+QUIET, FIGHT = URGENT_POINTS - 0.5, URGENT_POINTS + 0.5
 
 RACE = """
 . . . . . . .
@@ -60,7 +60,7 @@ class TestKinds:
             (LADDER, "D2", FIGHT, 1, 20, "ladder"),  # or runs
             (RACE, "A1", FIGHT, 1, 20, "capture race"),  # six stones in the corner and three below them
             (EYE, "B1", FIGHT, 1, 20, "life and death"),  # a small area
-            (LADDER, "F6", GROUP, -1, 20, "life and death"),  # by what is at stake
+            (LADDER, "F6", GROUP_POINTS, -1, 20, "life and death"),  # by what is at stake
         ],
     )
     def test_kind(self, drawing: str, best: str, elsewhere: float, mover: int, plies: int, expected: str) -> None:

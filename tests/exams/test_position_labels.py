@@ -11,7 +11,7 @@ from alphago import Dataset, GoEnv, import_games, load_model, train_supervised
 from alphago.arena.line_process import EngineError
 from alphago.cli import main
 from alphago.exams.drawn_positions import LabelSettings, draw, read_games
-from alphago.exams.position_labels import READ, label_games
+from alphago.exams.position_labels import MOST_POSITIONS_READ, label_games
 from alphago.records.game_conversion import GameFilter
 from alphago.records.labels import OWNED, label_values
 from alphago.training.call.summary import network_facts
@@ -50,7 +50,7 @@ class TestLabels:
         dataset.verify()
         assert dataset.teacher == TEACHER
         assert len(np.unique(dataset.rows["hash"])) <= 40 < len(dataset.rows)  # all of a game will be in one split
-        records = read_games([games], ENV, READ)
+        records = read_games([games], ENV, MOST_POSITIONS_READ)
         drawn = list(draw(ENV, records, ALL))[:60]
         assert {one.position.to_play for one in drawn} == {1, -1}
         for one, game in zip(drawn, dataset.games(), strict=True):
@@ -67,9 +67,9 @@ class TestLabels:
 
     def test_the_games_that_are_read_have_enough_positions(self, games: Path) -> None:
         """For the default number of labels; of a larger collection a sample is read."""
-        assert 20 * LabelSettings().positions <= READ
+        assert 20 * LabelSettings().positions <= MOST_POSITIONS_READ
         some, more = (read_games([games], ENV, positions) for positions in (30, 60))
-        assert 0 < len(some) < len(more) < len(read_games([games], ENV, READ)) == 40
+        assert 0 < len(some) < len(more) < len(read_games([games], ENV, MOST_POSITIONS_READ)) == 40
 
     def test_with_search_the_policy_is_the_shares_of_visits(self, games: Path, tmp_path: Path) -> None:
         settings = LabelSettings(positions=2, readouts=4, komi=0.5)

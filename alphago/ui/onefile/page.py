@@ -111,7 +111,7 @@ def render_page(
     net = as_network(source, env)
     if not isinstance(net, NeuralNet):
         raise ValueError(f"a page needs a NeuralNet, or the name of one, got {shown(source)}")
-    if env is not None and env is not net.env:
+    if env is not None and env is not net.env:  # a NeuralNet that was given as an object comes with a game of its own
         net = net.resized(env)
     name = name or (net.env.name if isinstance(source, NeuralNet) else Path(str(source)).resolve().stem)
     return page_text(net, name, about(net, name, packaged, **texts))
@@ -137,6 +137,7 @@ def page_text(net: NeuralNet, name: str, description: Mapping[str, object]) -> s
         "styles": "\n".join((STATIC / f"{style}.css").read_text("utf-8") for style in STYLES),
         "packed": "\n".join(f'<script type="text/plain" id="{part}">{packed}</script>' for part, packed in parts),
         "game": net.env.name,
+        # Pasted into a script of the page, from which nothing is imported.
         "unpacking": (OWN_STATIC / "unpacking.js").read_text("utf-8").replace("export ", ""),
     }
     text = (OWN_STATIC / "file.html").read_text("utf-8")
@@ -218,13 +219,13 @@ def facts(net: NeuralNet, graph: NetworkGraph, name: str) -> dict[str, object]:
 def named_rules(env: GameEnv) -> dict[str, dict[str, Any]]:
     """Return what each word of the game's option `rules` stands for: values of the constructor's options, by name.
 
-    All words list the same options: those that differ from the game's own under at least one word.  Returns {} for a
-    game without the option `rules`.
+    Under each word are the same options: all that at least one of the words changes.  Returns {} for a game without the
+    option `rules`.
     """
     words = next((option.choices for option in env.options if option.name == "rules"), ())
     configs = {word: env.choose(rules=word).config for word in words}
-    differing = {name for config in configs.values() for name, value in config.items() if value != env.config[name]}
-    return {word: {name: config[name] for name in sorted(differing)} for word, config in configs.items()}
+    changed = {name for config in configs.values() for name, value in config.items() if value != env.config[name]}
+    return {word: {name: config[name] for name in sorted(changed)} for word, config in configs.items()}
 
 
 def handicap_points(env: GameEnv) -> dict[str, list[int]]:
@@ -274,7 +275,8 @@ def board_facts(env: GameEnv, size_free: bool, has_scores: bool, measured: str) 
 def page_options(env: GameEnv) -> dict[str, Any]:
     """Return a game's options as rules.js reads them: those of `config`, the move limit, and "places".
 
-    "places" has the index of each of Go's rule planes in the network's set of planes; it is None for other planes.
+    "places" has the index of each of Go's rule planes (`alphago.env.kernels.go_planes`) in the network's set of planes.
+    "places" is None for games other than Go, and for a set of planes without Go's rule planes.
     """
     start: Any = getattr(env, "start", None)  # only Go has it: what batches of the game are made from
     places = None if start is None else start.plane_indices

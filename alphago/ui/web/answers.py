@@ -28,7 +28,7 @@ from alphago.ui.web.page_actions import ACTIONS, Query, QueryReader
 
 LONGEST_ERROR = 400  # letters of an error
 LINE_PLIES = 12  # most plies of an expected line
-LONG = 0.7  # seconds between two looks at whether kernels are being compiled
+LOOK_SECONDS = 0.7  # between two looks at whether kernels are being compiled
 COMPILING = "Compiling the engine for this machine: once, for some ten seconds …"
 
 
@@ -48,11 +48,12 @@ class PageAnswers:
 
     def receive(self, line: str) -> None:
         """Answer a query, with an error if that fails; a search only begins here, and answers later."""
-        query_id, is_answered = None, self._tell_of_compiling()
+        # While `is_answered` is not set, the page gets a notice if kernels are being compiled.
+        query_id, is_answered = None, self._start_compiling_notice()
         try:
             query = read_object(line, MOST_MESSAGE)
             query_id, action = query.get("id"), query.get("action")
-            if action is None:
+            if action is None:  # a query without an action asks for a search
                 self._drop()  # a page looks at one board, and has one search at most
                 self._search = PageSearch(self.reader, query)
                 threading.Thread(target=self._report, args=[self._search], name="alphago-page", daemon=True).start()
@@ -76,7 +77,7 @@ class PageAnswers:
 
     def _report(self, search: "PageSearch") -> None:
         """Send the replies of a search, until it has ended or was dropped."""
-        is_answered = self._tell_of_compiling()
+        is_answered = self._start_compiling_notice()
         try:
             for answer in search.question:
                 is_answered.set()
@@ -92,7 +93,7 @@ class PageAnswers:
             if search is self._search:
                 self.send(**reply)
 
-    def _tell_of_compiling(self) -> threading.Event:
+    def _start_compiling_notice(self) -> threading.Event:
         """Tell the page from now on, in the background, if it waits because kernels are being compiled.
 
         Returns:
@@ -101,8 +102,8 @@ class PageAnswers:
         is_answered, before = threading.Event(), compiling_time.spent
 
         def watch() -> None:
-            """Look every LONG seconds whether kernels are compiled; if so, send the status, and clear it in the end."""
-            while not is_answered.wait(LONG):
+            """Look every LOOK_SECONDS whether kernels are compiled; if so, send the status, and clear it in the end."""
+            while not is_answered.wait(LOOK_SECONDS):
                 if compiling_time.spent > before:  # `spent` grows already while a kernel is being compiled
                     self.send(status=COMPILING)
                     is_answered.wait()
@@ -170,7 +171,7 @@ class PageSearch:
             self.engine.position(self.position),
             # A move gets all its readouts now; those of an analysis include the ones in a kept tree.
             limit=Limit(readouts, seconds, added=self.plays),
-            level=level if self.plays else None,
+            level=level if self.plays else None,  # an analysis chooses no move
             every=query.get("reportDuringSearchEvery"),
             plies=LINE_PLIES,
             reuse=not self.is_raw_move,  # a kept tree would choose by an earlier search

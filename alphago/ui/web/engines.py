@@ -32,14 +32,14 @@ class Choice(NamedTuple):
             it; or PLAYOUTS.
         game: the name of its game; "" for any game.
         size: `N` of the board that it was made for; 0 for any board.
-        named: whether the user named it when starting the server; if not, it comes with the package.
+        named_by_user: whether the user named it when starting the server; if not, it comes with the package.
     """
 
     name: str
     source: Any
     game: str
     size: int = 0
-    named: bool = True
+    named_by_user: bool = True
 
 
 class SharedEngine:
@@ -86,11 +86,11 @@ class Engines:
         the packaged ones only one counts: the one for the board, or if there is none, for the next larger board.
         """
         of_game = [choice for choice in self.choices.values() if choice.game == env.name]
-        packaged = packaged_net(env.name, env.N, [choice.name for choice in of_game if not choice.named])
-        candidates = [choice for choice in of_game if choice.named or choice.name == packaged]
-        # Best first, since False comes before True: those for the board or for any board (size 0), and among them those
-        # that the user named.
-        candidates.sort(key=lambda choice: (choice.size not in (0, env.N), not choice.named))
+        packaged = packaged_net(env.name, env.N, [choice.name for choice in of_game if not choice.named_by_user])
+        candidates = [choice for choice in of_game if choice.named_by_user or choice.name == packaged]
+        # False comes before True.  First come the networks for this board or for any board, whose size is 0; among
+        # networks that are equal in this, first those that the user named.
+        candidates.sort(key=lambda choice: (choice.size not in (0, env.N), not choice.named_by_user))
         return candidates[0].name if candidates else PLAYOUTS
 
     def check(self, name: str, env: GameEnv) -> str:
@@ -98,7 +98,7 @@ class Engines:
         choice = self.choices.get(name)
         if choice is None:
             raise ValueError(f"network must be one of {', '.join(self.choices)}, got {name!r}")
-        if choice.game not in ("", env.name):
+        if choice.game not in ("", env.name):  # "" is for any game
             raise ValueError(f"{name} is a network for {choice.game}, and this game is {env.name}")
         return name
 
@@ -113,8 +113,8 @@ class Engines:
         if str(source) == packaged:  # the levels were measured with the packaged network
             return packaged
         engine = self.loaded_engine(name, env)
-        # The result is "" for a source that is the path of a file.
-        return levels.measured_network(source if engine is None else engine.network, env)
+        network = source if engine is None else engine.network  # a file that is not loaded stays a path
+        return levels.measured_network(network, env)  # "" for a path
 
     def is_made_for(self, name: str, env: GameEnv) -> bool:
         """Return whether a network is made for a game; playouts, which play any game, count for all games but Go."""

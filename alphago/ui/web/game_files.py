@@ -225,8 +225,9 @@ def read_file(text: str, usual_games: Mapping[str, GameEnv]) -> tuple[Position, 
         if len(files) > 1:
             raise ValueError("the SGF file: it must hold one game, got several")
         return *rectangular_game, files[0]
-    game = parse_sgf(text, "the SGF file", allowed=HARMLESS)  # raises the errors of the file and its main line
-    planes = usual_game("go", usual_games).config["planes"]
+    # It raises the errors of the file and its main line, except HARMLESS faults: they do not change the moves.
+    game = parse_sgf(text, "the SGF file", allowed=HARMLESS)
+    planes = usual_game("go", usual_games).config["planes"]  # those of the networks that the page offers
     return game.position(game.env().replace(planes=planes).match_variant(), 0), game, files[0]
 
 
@@ -258,7 +259,7 @@ def play_file(tree: GameTree, file: SgfTree) -> list[str]:
         begins_set_up = number > 0 and parent in tree_nodes and sets_up(tree, tree_nodes[parent], properties)
         if begins_set_up or parent in after_set_up:
             after_set_up.add(number)
-            if any(properties.get(letter) for letter in SIGNS):
+            if any(properties.get(letter) for letter in SIGNS):  # the node has a move, which is left out
                 remarks[f"variations end before stones that are set up after a move: {NOT_SHOWN}"] = None
         elif parent in tree_nodes:  # any other node follows an illegal move, and is not shown
             try:

@@ -56,8 +56,8 @@ def start_from(game: Mapping[str, Any], usual_games: Mapping[str, GameEnv]) -> P
     """
     base = usual_game(str(game.get("name")), usual_games)
     config, options, setup = (field_of(game, name, dict) for name in ("config", "options", "setup"))
-    at_start = values_at_start(base, setup)
-    chosen = chosen_options(base, options, at_start)
+    start_values = values_at_start(base, setup)
+    chosen = chosen_options(base, options, set_at_start=start_values.keys())
     # `base` is without the limits that only help self-play; a game that `choose` makes may have them again.
     try:
         env = base.replace(**config)
@@ -70,7 +70,7 @@ def start_from(game: Mapping[str, Any], usual_games: Mapping[str, GameEnv]) -> P
         raise ValueError(f"a game must have at most {MOST_PLANES} planes and {MOST_PLIES} plies, got {env}")
     env = base if env == base else env  # `base` has made its tables already
     words = {word: str(setup[word]) for word in env.setup_words if setup.get(word)}
-    return env.position(**(at_start or words))
+    return env.position(**(start_values or words))
 
 
 def values_at_start(base: GameEnv, setup: Mapping[str, Any]) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def values_at_start(base: GameEnv, setup: Mapping[str, Any]) -> dict[str, Any]:
     return {option.name: value for option in options if (value := option.read(setup[option.name]))}
 
 
-def chosen_options(base: GameEnv, options: Mapping[str, Any], start_options: Collection[str]) -> dict[str, Any]:
+def chosen_options(base: GameEnv, options: Mapping[str, Any], set_at_start: Collection[str]) -> dict[str, Any]:
     """Return the options of a new game by name, as `GameEnv.choose` takes them.
 
     Options of the start (`Option.at_start`), such as a handicap, belong to the position, and are not among them.  What
@@ -88,14 +88,14 @@ def chosen_options(base: GameEnv, options: Mapping[str, Any], start_options: Col
 
     Args:
         options: see `start_from`.
-        start_options: the names of the options of the start that are chosen.
+        set_at_start: the names of the options of the start that have a value.
 
     Raises:
         ValueError: for an option that the game does not have, or for a wrong value.
     """
     chosen: dict[str, Any] = {}
     for option in base.options:
-        if option.name in start_options:
+        if option.name in set_at_start:
             chosen |= option.also
     known = {option.name: option for option in base.options if not option.at_start}
     for name, value in options.items():

@@ -116,6 +116,7 @@ def open_run_game(page: QueryReader, query: Query) -> dict[str, Any]:
     if page.runs is None:
         raise ValueError("no run was given to this server: alphago web runs/a shows one")
     tree = page.runs.open_game(query.get("run"), query.get("number"))
+    # The page's next queries name the game.  It may be a user's own, which is found only here.
     page.usual_games.setdefault(tree.env.name, tree.env)
     return game_answer(page, tree)
 

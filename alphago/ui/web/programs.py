@@ -29,8 +29,8 @@ FIRST_SECONDS = 20.0  # seconds within which a page must have asked its first qu
 MOST_PROGRAMS = 4  # connections to /analysis, each with an engine of its own
 MOST_THREADS = 4  # threads of a connection's engine
 UNREAD_SECONDS = 60.0  # seconds after which a program that reads no reply is disconnected
-# The limits of a connection's engine.
-PROGRAM = Limits(characters=200_000, positions=2000, visits=MOST_READOUTS, slots=16, kinds=2, tree_bytes=TREE_BYTES)
+# What a program may ask of its connection's engine.
+LIMITS = Limits(characters=200_000, positions=2000, visits=MOST_READOUTS, slots=16, kinds=2, tree_bytes=TREE_BYTES)
 
 
 class OfferedNetworks(Networks):
@@ -146,8 +146,8 @@ def programs(engines: Engines, env: GoEnv) -> Connections:
 
     def make(socket: WebSocket, put: Callable[[str], None]) -> AnalysisEngine:
         networks = OfferedNetworks(engines, env, socket.query_params.get("network"))
-        threads = min(available_cores(), MOST_THREADS)
-        return AnalysisEngine(networks, put, threads=threads, limits=PROGRAM, notes=True)
+        # `notes`: a query's warnings come within its first reply, since KaTrain takes a warning alone for a result.
+        return AnalysisEngine(networks, put, threads=min(available_cores(), MOST_THREADS), limits=LIMITS, notes=True)
 
     return Connections(MOST_PROGRAMS, f"this server serves {MOST_PROGRAMS} programs already: close one first", make)
 

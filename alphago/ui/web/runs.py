@@ -27,8 +27,8 @@ MATCH_GAMES = 8  # games of each opponent's latest match that are offered
 SELF_PLAY = "self-play"
 LEAST_LEFT = 1 / 6  # minutes: the shortest time that the headline says is left
 LEAST_IDLE = 5  # minutes for which a run may write nothing without counting as stopped
-RECENT = 20  # while a run goes on, its pace is that of so many of its latest iterations
-MAIN = ("Win rate", "Elo", "Policy loss", "Value error")  # how the titles of the most important panels begin
+RECENT_ROWS = 20  # while a run goes on, its pace is that of so many of its latest iterations
+MAIN_TITLES = ("Win rate", "Elo", "Policy loss", "Value error")  # how the titles of the most important panels begin
 
 
 class RunGame(NamedTuple):
@@ -81,7 +81,7 @@ class Runs:
             try:
                 history = history_of(folder)
                 list(list_panels([history], x))  # raises here if the run's curves cannot be drawn
-                run = {**describe_run(history), "games": [game.title for game in run_games(history)]}
+                run = {**describe_run(history), "games": [game.title for game in latest_games(history)]}
             except Exception as error:  # one damaged run must not hide the others
                 fault = str(error) if isinstance(error, ValueError) else f"it cannot be read ({error!r})"
                 run = {"error": fault, "facts": {}, "diagnosis": [], "games": []}
@@ -100,10 +100,10 @@ class Runs:
 
         Args:
             run: the run's index in `folders`.
-            game: the game's index in `run_games`.
+            game: the game's index in `latest_games`.
         """
         history = history_of(self.folders[check_int("run", run, 0, len(self.folders) - 1)])
-        games = run_games(history)
+        games = latest_games(history)
         env = run_game(history.folder).match_variant()
         return game_tree(env, games[check_int("game", game, 0, len(games) - 1)])
 
@@ -206,7 +206,8 @@ def minutes_left(settings: Mapping[str, Any], last: Row, pace: float) -> float:
     """
     minutes, left = (number(last, "seconds") or 0.0) / 60, math.inf
     for setting, (spent, limit) in limits(settings, last).items():
-        # Minutes of the run, or of its processors, that a minute spends; 1.0 is a guess before any time has passed.
+        # How much of a limit of time a minute of the run spends: 1 minute of the run, or some minutes of its cores.
+        # Before any time has passed, 1.0 is a guess.
         time_speed = spent / minutes if minutes else 1.0
         speed = pace if setting == "num_games" else time_speed
         left = min(left, (limit - spent) / speed if speed else math.inf)
@@ -240,30 +241,30 @@ def latest_strength(matches: Sequence[Row]) -> str:
 
 
 def games_a_minute(rows: Sequence[Row]) -> float:
-    """Return the games a minute in the latest RECENT rows; 0 if they are unknown."""
-    recent = rows[-RECENT:] or [{}]  # a row without numbers if there is none
+    """Return the games a minute in the latest RECENT_ROWS rows; 0 if they are unknown."""
+    recent = rows[-RECENT_ROWS:] or [{}]  # a row without numbers if there is none
     first, last = recent[0], recent[-1]
     seconds, games = ((number(last, key) or 0) - (number(first, key) or 0) for key in ("seconds", "games"))
     return 60 * games / seconds if seconds > 0 else 0.0
 
 
 def panel_order(titles: Sequence[str]) -> list[int]:
-    """Return the indices of all panels in the order to show: first a panel for each title of MAIN, then the others.
+    """Return the indices of all panels in the order to show: first one for each of MAIN_TITLES, then the others.
 
     If there are several panels of win rates, each against one opponent, the last one comes first: that of the strongest
     opponent.
     """
-    # For each of MAIN, the panels whose titles begin so.
-    matches = [[i for i, title in enumerate(titles) if title.startswith(begin)] for begin in MAIN]
-    # The last one of those against an opponent, "Win rate, NAME"; else the first.
-    main = [panels[-1] if titles[panels[-1]].startswith("Win rate, ") else panels[0] for panels in matches if panels]
+    # For each of MAIN_TITLES, the panels whose titles begin so.
+    groups = [[i for i, title in enumerate(titles) if title.startswith(begin)] for begin in MAIN_TITLES]
+    # Of panels of win rates against an opponent, "Win rate, NAME", the last one; of others the first one.
+    main = [panels[-1] if titles[panels[-1]].startswith("Win rate, ") else panels[0] for panels in groups if panels]
     return main + [i for i in range(len(titles)) if i not in main]
 
 
 # --- games -----------------------------------------------------------------------------------------
 
 
-def run_games(history: History) -> list[RunGame]:
+def latest_games(history: History) -> list[RunGame]:
     """Return the latest games of a run: of the latest recorded match, of self-play, and of the matches in its log."""
     selfplay = sorted((history.folder / "games").glob("*.npz"))[-2:]  # two, since the newest may have few games
     files = [*sorted((history.folder / "matches").glob("*.npz"))[-1:], *reversed(selfplay)]  # the newest first

@@ -83,7 +83,7 @@ def with_dead(count: GoCount, points: object) -> GoCount:
 def board_view(position: Position, count: GoCount | None) -> dict[str, Any]:
     """Return what the board shows: the position, the game's result and its count.
 
-    The result is None while the game goes on, and the count if its stones were not counted.
+    The result is None while the game goes on.  The count is None if no stones were counted.
 
     Args:
         count: the count of a finished game of Go; None for other positions.

@@ -38,7 +38,7 @@ class Explanation:
     @property
     def fact_sentences(self) -> list[tuple[Fact, str]]:
         """The facts, each with its sentence, which is empty if the fact is not sure enough to be told."""
-        words = Phrasing(self.env, mover=self.facts[0].colour)
+        words = Phrasing(self.env, mover=self.loss.colour)
         pairs = [(fact, fact.sentence(words)) for fact in self.facts]
         return [(fact, text[:1].upper() + text[1:]) for fact, text in pairs]  # a sentence may begin with "pass"
 
@@ -170,10 +170,10 @@ def measure_loss(move: Candidate[Position], results: SearchResults, least: float
     # Scores and values are Black's; `mover` turns their differences into the mover's view.
     points = 0.0 if is_best else mover * (results.after_best.score - results.after.score)
     rate = 0.0 if is_best else mover * (results.after_best.value - results.after.value) / 2
-    share = results.before.part_of(best)
+    visit_share = results.before.visit_share(best)
     line = () if is_go(move) else (best, *results.after_best.line)  # in Go it seldom shows why `best` is better
     best_ends_game = best == move.position.env.pass_action and move.after_best.is_over
-    return Loss(mover, move.action, best, points, rate, share, line, best_ends_game, least)
+    return Loss(mover, move.action, best, points, rate, visit_share, line, best_ends_game, least)
 
 
 def smaller_loss(loss: Loss, deeper: Loss) -> Loss:
@@ -187,5 +187,6 @@ def list_facts(move: Candidate[Position], results: SearchResults, loss: Loss) ->
         return [loss, *go_facts(move, results, loss)]
     line = results.after.line
     is_key = loss.is_mistake and line[:1] == (move.best,)  # the next move is the best move itself
-    reply = Reply(move.mover, move.action, line=line, mover=move.after.to_play, is_key=is_key)
+    # `colour` and `action` are of the explained move, `mover` and `line` of the reply.
+    reply = Reply(colour=move.mover, action=move.action, line=line, mover=move.after.to_play, is_key=is_key)
     return [loss, reply] if line else [loss]

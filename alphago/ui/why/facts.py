@@ -19,10 +19,11 @@ P = TypeVar("P", bound=Position)
 MISTAKE = 3.0  # least points that a mistake loses: the stronger program nearly always finds a loss too
 MISTAKE_RATE = 0.1  # least win rate that a mistake loses if it loses fewer points
 SURE_PART = 0.5  # a sentence names this part of a loss: the stronger program nearly always finds so much too
-CLEAR = 0.9  # least part of the visits for a clear move, beside which the search hardly looked at another one
+CLEAR_SHARE = 0.9  # least part of the visits for a clear move, beside which the search hardly looked at another one
 LOST = 0.25  # a chain with a smaller chance to survive is expected to die
 SAFE = 0.75  # a chain with a greater chance to survive is expected to live
-FORESEEN = 5  # plies of a line that a sentence names: the least length of a ladder; later plies were hardly searched
+# Plies of a line that a sentence names, since later ones were hardly searched.  A ladder has at least so many.
+FORESEEN_PLIES = 5
 
 
 class NamedChain(NamedTuple):
@@ -77,9 +78,9 @@ class Phrasing:
         return f"{', '.join(names)} and {last}" if names else last
 
     def line(self, line: Sequence[int]) -> str:
-        """Return a line as text, shortened to FORESEEN moves and "…" if that leaves out two moves or more."""
-        shown = " ".join(map(self.move, line[:FORESEEN]))
-        return f"{shown} …" if len(line) > FORESEEN + 1 else " ".join(map(self.move, line))
+        """Return a line as text, shortened to FORESEEN_PLIES moves and "…" if that leaves out two moves or more."""
+        shown = " ".join(map(self.move, line[:FORESEEN_PLIES]))
+        return f"{shown} …" if len(line) > FORESEEN_PLIES + 1 else " ".join(map(self.move, line))
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ class Loss(Fact):
     @property
     def is_surely_best(self) -> bool:
         """Whether the move is the best one, and has so many of the visits that sentences may praise it."""
-        return self.action == self.best and self.share >= CLEAR
+        return self.action == self.best and self.share >= CLEAR_SHARE
 
     def sentence(self, words: Phrasing) -> str:
         move = words.choice(self.action)
@@ -246,8 +247,9 @@ class Capturable(Fact):
             return f"{when} can capture {chain} with {words.move(self.line[0])}{prevented}."
         # If the last defence is a pass, the sentence's line ends before the pass, without the capture that follows.
         told_line = self.line[:-2] if self.line[-2] == words.passing else self.line
-        has_repeats = len(set(self.line)) < len(self.line)  # stones are taken on the way, unlike in a ladder
-        how = " in a ladder" if len(self.line) >= FORESEEN and not has_repeats else ""
+        # A short chase is not called a ladder, nor one with a point played twice: there stones are taken on the way.
+        is_ladder = len(self.line) >= FORESEEN_PLIES and len(set(self.line)) == len(self.line)
+        how = " in a ladder" if is_ladder else ""
         return f"{when} can catch {chain}{how} with {words.line(told_line)}{prevented}."
 
 
@@ -275,15 +277,15 @@ class AnalysisRow(NamedTuple):
         """The expected ownership, [H, W], 1 Black's, -1 White's; None without forecasts."""
         return None if self.analysis.ownership is None else self.analysis.ownership[self.i]
 
-    def part_of(self, action: int) -> float:
-        """Return a move's part of the visits."""
+    def visit_share(self, action: int) -> float:
+        """Return a move's share of the visits, 0 .. 1."""
         visits = self.analysis.visits[self.i]
         return float(visits[action] / max(visits.sum(), 1))  # 0 without visits
 
     @property
     def is_clear(self) -> bool:
         """Whether the best move has nearly all of the visits."""
-        return self.part_of(self.analysis.best(self.i)) >= CLEAR
+        return self.visit_share(self.analysis.best(self.i)) >= CLEAR_SHARE
 
     @property
     def line(self) -> tuple[int, ...]:

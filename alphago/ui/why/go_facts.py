@@ -7,7 +7,7 @@ import numpy as np
 from alphago.env.go_position import GoPosition
 from alphago.exams.ladders import Chain, Line, Reading, Stones, neighbours
 from alphago.ui.why.facts import (
-    FORESEEN,
+    FORESEEN_PLIES,
     LOST,
     SAFE,
     Atari,
@@ -22,7 +22,7 @@ from alphago.ui.why.facts import (
     SearchResults,
 )
 
-BOARDS = 300  # most boards of one `Reading` of a ladder
+MOST_BOARDS = 300  # most boards of one `Reading` of a ladder
 
 
 def go_facts(move: Candidate[GoPosition], results: SearchResults, loss: Loss) -> list[Fact]:
@@ -41,7 +41,7 @@ def go_facts(move: Candidate[GoPosition], results: SearchResults, loss: Loss) ->
     risks = capturable(move, results)
     facts: list[Fact] = [*answer(move, results, loss, risks), *risks]
     # The best move may be expected after the played move too: then it prevents or wins nothing by itself.
-    if loss.best not in results.after.line[:FORESEEN]:
+    if loss.best not in results.after.line[:FORESEEN_PLIES]:
         # Captures by both moves explain no loss, nor do ataris by both.
         own_kinds = {type(fact) for fact in own_captures}
         facts += [fact for fact in best_captures(move, results, risks) if type(fact) not in own_kinds]
@@ -60,7 +60,7 @@ def answer(move: Candidate[GoPosition], results: SearchResults, loss: Loss, risk
     """
     line = results.after.line  # of expected moves; the first is the answer, by the other side
     # What the other side is expected to play after the best move: every second move of that line, from the first on.
-    expected_anyway = results.after_best.line[:FORESEEN:2]
+    expected_anyway = results.after_best.line[:FORESEEN_PLIES:2]
     told_by_risks = [fact.line[0] for fact in risks]
     if not line or line[0] in (*expected_anyway, *told_by_risks, move.position.env.pass_action):
         return []
@@ -69,7 +69,8 @@ def answer(move: Candidate[GoPosition], results: SearchResults, loss: Loss, risk
         return list(lasting)  # these facts name the answer as their move
     if line[0] != loss.best:
         return []
-    return [Reply(move.mover, move.action, line[:1], mover=-move.mover, is_key=True)]  # a point vital for both sides
+    # A point vital for both sides.  `colour` and `action` are of the bad move, `mover` and `line` of the answer.
+    return [Reply(colour=move.mover, action=move.action, line=line[:1], mover=-move.mover, is_key=True)]
 
 
 def best_captures(move: Candidate[GoPosition], results: SearchResults, risks: Sequence[Capturable]) -> list[Fact]:
@@ -100,7 +101,11 @@ def keep_lasting(facts: Sequence[Captures | Atari], owners: np.ndarray | None) -
 
 
 def gained_points(fact: Captures | Atari) -> list[int]:
-    """Return a point of each chain that is captured or cannot escape; for another atari, the move's own point."""
+    """Return the points that the player must keep, or else the fact gains nothing.
+
+    They are a point of each chain that is captured or cannot escape.  For another atari it is the move's own point,
+    since the atari lasts only as long as the stone that gives it.
+    """
     if isinstance(fact, Captures):
         return [chain.point for chain in fact.chains]
     cannot_escape = len(fact.line) > 0
@@ -144,7 +149,7 @@ def safer_chain(move: Candidate[GoPosition], results: SearchResults) -> list[Saf
         share = owned_share(results.after.ownership, chain.stones, move.mover)
         is_saved = best_share > SAFE and share <= 0.5
         # `attack` returns None if the other side cannot take the chain.
-        if is_saved and Reading(BOARDS).attack(after_best, min(chain.stones)) is None:
+        if is_saved and Reading(MOST_BOARDS).attack(after_best, min(chain.stones)) is None:
             facts.append(SaferChain(move.mover, move.action, move.best, name_chain(chain), best_share, share))
     return sorted(facts, key=lambda fact: -fact.chain.stones * (fact.best_share - fact.share))[:1]
 
@@ -192,7 +197,7 @@ def atari(after: Stones, action: int, chain: Chain, line: Sequence[int]) -> list
         if len(attacker.liberties) == 1 and after.play(chain.colour, min(attacker.liberties)) is not None:
             return []
     # `defend` returns None if the chain escapes, else the moves that catch it.
-    catching_line = Reading(BOARDS).defend(after, point) or ()
+    catching_line = Reading(MOST_BOARDS).defend(after, point) or ()
     if line and not catching_line:
         is_saved = len(play_line(after, chain.colour, line[:1]).chain(point).liberties) > 1
         is_captured = play_line(after, chain.colour, line).colours[point] != chain.colour
@@ -235,7 +240,7 @@ def in_danger(position: GoPosition) -> Iterator[tuple[Chain, Line]]:
     for chain in stones.chains():
         if chain.colour == position.to_play or len(chain.liberties) > 2:  # the first move could give it no atari
             continue
-        line = Reading(BOARDS).attack(stones, min(chain.stones))
+        line = Reading(MOST_BOARDS).attack(stones, min(chain.stones))
         if line is None or not position.legal_mask[line[0]]:
             continue
         end = play_line(stones, position.to_play, line)

@@ -9,7 +9,7 @@ from alphago.mcts.questions import Limit
 from alphago.mcts.rule import measured_threshold
 from alphago.ui.web.engines import PLAYOUTS, Choice, Engines
 
-PACKAGED = [Choice(f"{size}x{size}", f"{size}x{size}", "go", size, named=False) for size in (7, 9, 13)]
+PACKAGED = [Choice(f"{size}x{size}", f"{size}x{size}", "go", size, named_by_user=False) for size in (7, 9, 13)]
 GO = GoEnv(5, komi=0.5)
 
 

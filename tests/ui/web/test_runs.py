@@ -12,7 +12,7 @@ from alphago.env.packaged_nets import NETWORKS
 from alphago.training.history import EVALUATIONS, METRICS
 from alphago.training.runs.config import read_config, write_config
 from alphago.ui.web.engines import Engines
-from alphago.ui.web.runs import Runs, game_words, history_of, latest_strength, make_headline, run_games
+from alphago.ui.web.runs import Runs, game_words, history_of, latest_games, latest_strength, make_headline
 from alphago.ui.web.server_options import make_offer
 from tests.drawing.reading import texts, title
 from tests.ui.web.desks import Guest
@@ -51,7 +51,7 @@ def test_a_run_is_shown_and_stays_as_it_is(run: Path) -> None:
     assert any(words.startswith("Win rate") for words in titles)
     assert "games of self-play" in texts(shown["panels"][titles.index("Policy loss")])
     assert "style=" not in "".join(shown["panels"])  # the page's policy allows no styles in it
-    games = run_games(history_of(run))
+    games = latest_games(history_of(run))
     assert [game.title.split(":")[0] for game in games][:1] == ["self-play"]
     assert any(game.title.startswith("against random@0") for game in games)
     for number in range(len(games)):
@@ -171,7 +171,7 @@ def test_what_the_page_fetches(run: Path) -> None:
         status, text = served.get("/watch?x=weeks")
         assert [status, json.loads(text)["error"].split(",")[0]] == [400, "x must be one of minutes"]
         (watched,) = json.loads(served.get("/watch")[1])["runs"]
-        assert watched["games"] == [game.title for game in run_games(history_of(run))]
+        assert watched["games"] == [game.title for game in latest_games(history_of(run))]
         assert len(watched["games"]) > 2
         tag = f'"minutes-{Runs([run]).stamp()}"'
         assert served.get("/watch", **{"If-None-Match": tag}) == (304, "")  # unchanged runs are not sent again
