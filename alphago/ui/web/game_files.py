@@ -225,7 +225,7 @@ def read_file(text: str, usual_games: Mapping[str, GameEnv]) -> tuple[Position, 
         if len(files) > 1:
             raise ValueError("the SGF file: it must hold one game, got several")
         return *rectangular_game, files[0]
-    # It raises the errors of the file and its main line, except HARMLESS faults: they do not change the moves.
+    # It raises the errors of the file and its main line.  HARMLESS faults do not change the moves: they become remarks.
     game = parse_sgf(text, "the SGF file", allowed=HARMLESS)
     planes = usual_game("go", usual_games).config["planes"]  # those of the networks that the page offers
     return game.position(game.env().replace(planes=planes).match_variant(), 0), game, files[0]

@@ -241,7 +241,7 @@ def latest_strength(matches: Sequence[Row]) -> str:
 
 
 def games_a_minute(rows: Sequence[Row]) -> float:
-    """Return the games a minute in the latest RECENT_ROWS rows; 0 if they are unknown."""
+    """Return the games a minute in the RECENT_ROWS latest rows; 0 if they are unknown."""
     recent = rows[-RECENT_ROWS:] or [{}]  # a row without numbers if there is none
     first, last = recent[0], recent[-1]
     seconds, games = ((number(last, key) or 0) - (number(first, key) or 0) for key in ("seconds", "games"))

@@ -78,7 +78,7 @@ class Phrasing:
         return f"{', '.join(names)} and {last}" if names else last
 
     def line(self, line: Sequence[int]) -> str:
-        """Return a line as text, shortened to FORESEEN_PLIES moves and "…" if that leaves out two moves or more."""
+        """Return a line as text, shortened to FORESEEN_PLIES and "…" if that leaves out two moves or more."""
         shown = " ".join(map(self.move, line[:FORESEEN_PLIES]))
         return f"{shown} …" if len(line) > FORESEEN_PLIES + 1 else " ".join(map(self.move, line))
 
