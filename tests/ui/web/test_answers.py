@@ -117,7 +117,7 @@ def test_what_is_asked_wrongly_is_a_sentence() -> None:
 def test_a_page_is_told_that_kernels_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """After a while, and once; in the end its line is as usual."""
     spent = iter(range(10**6))
-    monkeypatch.setattr(answers, "LONG", 0.01)
+    monkeypatch.setattr(answers, "LOOK_SECONDS", 0.01)
     # The answer comes only once the page was told.
     monkeypatch.setitem(answers.ACTIONS, "why", lambda *_: {"before": asker.told.get(timeout=PATIENCE)})
     monkeypatch.setattr(type(compiling_time), "spent", property(lambda self: next(spent)))
