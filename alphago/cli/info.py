@@ -103,7 +103,7 @@ def describe_folder(folder: str) -> tuple[dict[str, Any], dict[str, Any]]:
         if not is_run:
             raise
         shares = {}  # a run without two iterations yet
-    rows = read_rows(path / METRICS, "seconds")
+    rows = read_rows(path / METRICS, required_key="seconds")
     workers = worker_facts(rows[-1]) if rows else {}  # of the latest iteration
     after: dict[str, Any] = {"time": shares, "workers": workers} if workers else {"time": shares}
     after["resignation"] = resignation_notes(path / LATEST)

@@ -36,6 +36,7 @@ def to_device(sample: Sample[np.ndarray], device: torch.device) -> Batch:
         # Planes become channels-last on the GPU, not before: a CPU does this slowly, since it jumps about in memory.
         return tensor.contiguous(memory_format=torch.channels_last) if array.ndim == 4 else tensor
 
+    # The weights are summed here, from the CPU's arrays: a sum on the GPU would have to be waited for.
     return DeviceSample(sample.map(send), weight_sum(sample))
 
 

@@ -54,8 +54,9 @@ def code_digests(*values: Any) -> dict[str, str]:
     of it do not show.  Another version of Python may give other digests of the same code.
     """
     codes: dict[str, list[str]] = {}  # sources by name; several lambdas may have the same name
-    for item in functions_in(values, []):
-        codes.setdefault(as_text(item), []).extend(iterate_sources(item, []))
+    for item in functions_in(values, seen=[]):
+        # `seen` is empty for each function, so that its digest has all sources, also those that another digest has.
+        codes.setdefault(as_text(item), []).extend(iterate_sources(item, seen=[]))
     return {name: hashlib.sha256("\n".join(texts).encode()).hexdigest() for name, texts in codes.items()}
 
 

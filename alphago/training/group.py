@@ -22,7 +22,9 @@ from alphago.training.settings.selfplay_settings import SelfPlaySettings, draw_s
 from alphago.training.source import OnGame
 
 SAVED = ("left", "readouts", "resign_threshold", "capacity")  # attributes of a GameGroup that its state contains
-PLAYED_OUT = 2**31 - 1  # in `Slots.opening`: a player would have resigned, and the policy plays the rest of the game
+# In `Slots.opening`, an opening without end: a player would have resigned, so no later move is searched, and the policy
+# plays the rest of the game.
+PLAYED_OUT = 2**31 - 1
 
 
 class Slots(NamedTuple):
@@ -36,7 +38,8 @@ class Slots(NamedTuple):
         """Set the entries of one slot.
 
         Args:
-            values: the entry of each field, by its name; values of other names are ignored.
+            values: the entry of each field, by its name.  Values of other names, such as the "generator" of a saved
+                slot, are ignored.
         """
         for name in self._fields:
             getattr(self, name)[slot] = values[name]
@@ -106,6 +109,7 @@ class GameGroup:
         No move may be in progress.
         """
         return {
+            # Not for `restore`, but for the caller, who makes the new group with the numbers from here on.
             "next": self.numbers.start,
             **{name: getattr(self, name) for name in SAVED},
             "finished": len(self.finished),  # the games themselves are in `records`
@@ -209,7 +213,7 @@ class Group(GameGroup):
         resigned = self.slots.may_resign[games] & moves.searched & resigns(moves.values, self.resign_threshold)
         if self.settings.play_out:  # instead of resigning, let the policy play the rest of the game without search
             self.slots.may_resign[games[resigned]] = False
-            self.slots.opening[games[resigned]] = PLAYED_OUT
+            self.slots.opening[games[resigned]] = PLAYED_OUT  # an opening without end: no later move is searched
             resigned[:] = False
         self.record(moves, ~resigned)
         self.advance(moves, ~resigned)

@@ -56,24 +56,24 @@ def read_history(folder: str | Path) -> History:
         logs = sorted(folder.glob(f"*/{METRICS}")) or sorted(folder.glob(f"*/*/{METRICS}"))
         hint = f": did you mean {' or '.join(str(log.parent) for log in logs[-3:])}?" if logs else ""
         raise FileNotFoundError(f"a run must be a folder with {METRICS}, got {folder}{hint}")
-    metrics = read_rows(folder / METRICS, "seconds")
+    metrics = read_rows(folder / METRICS, required_key="seconds")
     if not metrics:
         raise ValueError(f"{folder / METRICS} has no complete line: no iteration of training is over yet")
-    return History(folder, metrics, read_rows(folder / EVALUATIONS, "opponent"))
+    return History(folder, metrics, read_rows(folder / EVALUATIONS, required_key="opponent"))
 
 
-def read_rows(path: Path, key: str) -> list[Row]:
-    """Return those rows of a file of JSON lines that have `key`; [] if there is no such file.
+def read_rows(path: Path, required_key: str) -> list[Row]:
+    """Return the rows of a file of JSON lines that have `required_key`; [] if there is no such file.
 
     Invalid lines are left out.  A killed run may leave an incomplete line, to which the next row is then appended.
 
     Raises:
-        ValueError: if the file is no regular file or too large, or has complete lines but none with `key`.
+        ValueError: if the file is no regular file or too large, or has complete lines but none with `required_key`.
     """
     lines = log_bytes(path).split(b"\n")
-    rows: list[Row] = [row for row in map(parse_row, lines) if key in row]
+    rows: list[Row] = [row for row in map(parse_row, lines) if required_key in row]
     if not rows and any(line.strip() for line in lines[:-1]):  # the last line may be incomplete
-        raise ValueError(f"{path} is not what a run writes: no line of it is a JSON object with {key!r}")
+        raise ValueError(f"{path} is not what a run writes: no line of it is a JSON object with {required_key!r}")
     return rows
 
 

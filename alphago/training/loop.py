@@ -44,6 +44,7 @@ def play(run: Run, stop: threading.Event) -> list[GameRecord]:
     source = run.stage.source
     while not stop.is_set():
         with PLAYING:
+            # Self-play also pauses when an autosave is due: then moves are left, and the loop goes on after `autosave`.
             all_moves_played = source.advance(stop, run.pause_at)
         run.note(*source.news())
         if all_moves_played or run.clock.is_over:

@@ -125,7 +125,7 @@ class Columns(NamedTuple):
     """
 
     records: list[GameRecord]  # G
-    starts: np.ndarray  # int64 [G], the slot of each game's start position in ReplayMemory.starts
+    start_slots: np.ndarray  # int64 [G], the slot of each game's start position in ReplayMemory.start_positions
     lengths: np.ndarray  # int64 [G], number of plies
     counts: np.ndarray  # int64 [G], number of plies that can be sampled
     scores: np.ndarray  # float32 [G], Black's margin in points
@@ -205,15 +205,15 @@ class ReplayMemory(Memory):
         self.targets = LambdaReturns(search_share) if targets is None else as_targets(targets)
         self.masked = masked
         self.surprise_share = check_float("surprise_share", surprise_share, 0, 1)
-        self.start = max(1, start)  # an empty memory has nothing to train on
+        self.least_positions = max(1, start)  # from which a run trains; an empty memory has nothing to train on
         self.samples_per_position = samples_per_position
-        self.has_begun = False  # whether learning has begun: `remember` has made samples due
+        self.has_learned = False  # whether `remember` has made samples due
         self.newly_added = 0  # positions that the last `remember` added
         self.entries: deque[Columns] = deque()  # one game each
         self._positions = 0  # number of positions of the entries
         self._columns: Columns | None = None  # the entries joined; None until needed
-        self.starts = env.new_batch(1)  # the start positions of games, one for each set-up
-        self._slots: dict[str, int] = {}  # the slot in `starts` by set-up, as JSON
+        self.start_positions = env.new_batch(1)  # a position for each set-up with which games have begun
+        self._slot_by_setup: dict[str, int] = {}  # the slot in `start_positions` by set-up, as JSON
 
     def __len__(self) -> int:
         """Return the number of positions in memory."""
@@ -221,25 +221,25 @@ class ReplayMemory(Memory):
 
     @property
     def can_learn(self) -> bool:
-        """Whether training may begin: the memory has `start` positions."""
-        return self._positions >= self.start
+        """Whether training may begin: the memory has `least_positions` positions or more."""
+        return self._positions >= self.least_positions
 
     # --- games ---
 
     def remember(self, records: Sequence[GameRecord]) -> float:
         """Add finished games; return the number of samples to learn that become due.
 
-        No samples become due until the memory has `start` positions.  With the call that reaches `start`, samples of
-        all positions ever added become due.  With each later call, samples of its new positions become due.
+        No samples become due until the memory has `least_positions` positions.  With the call that reaches this number,
+        samples of all positions ever added become due.  With each later call, samples of its new positions become due.
         """
         before = self.added
-        self.capacity = max(min(window(before), self.largest_capacity), self.start)
+        self.capacity = max(min(window(before), self.largest_capacity), self.least_positions)
         self.add(records)
         self.newly_added = self.added - before
         if not self.can_learn:
             return 0.0
-        positions = self.newly_added if self.has_begun else self.added
-        self.has_begun = True
+        positions = self.newly_added if self.has_learned else self.added
+        self.has_learned = True
         return positions * self.samples_per_position
 
     def add(self, records: Iterable[GameRecord]) -> None:
@@ -268,15 +268,15 @@ class ReplayMemory(Memory):
             raise ValueError(f"policies of a record of {self.env} must have shape {shape}, got {record.policies.shape}")
         plies = np.flatnonzero(record.weights > 0).astype(np.int32)
         steps = record.steps(self.env)
-        start = np.array([self._slot(record.setup)])
+        start_slot = np.array([self._start_slot(record.setup)])
         return Columns(
             records=[record],
-            starts=start,
+            start_slots=start_slot,
             lengths=np.array([len(record)]),
             counts=np.array([len(plies)]),
             scores=np.array([record.score], np.float32),
             ended=np.array([not record.resigned], np.float32),
-            ownership=self._final_ownership(record, steps, start),
+            ownership=self._final_ownership(record, steps, start_slot),
             steps=steps,
             values=value_targets(self.targets, record),
             weights=record.weights,
@@ -285,31 +285,34 @@ class ReplayMemory(Memory):
             cumulative=np.cumsum(sampling_weights(record.surprises[plies], self.surprise_share)),
         )
 
-    def _slot(self, setup: Mapping[str, Any]) -> int:
-        """Return the slot of `starts` that holds the start position with this set-up; fill a slot if there is none."""
+    def _start_slot(self, setup: Mapping[str, Any]) -> int:
+        """Return the slot of `start_positions` with this set-up's position; fill a slot if there is none."""
         key = json.dumps(setup, sort_keys=True)
-        if key not in self._slots:
-            slot = self._slots[key] = len(self._slots)
+        if key not in self._slot_by_setup:
+            slot = self._slot_by_setup[key] = len(self._slot_by_setup)
             if slot.bit_count() == 1:  # the batch, which has 1, 2, 4, … slots, is full
                 larger = self.env.new_batch(2 * slot)
-                larger.copy(np.arange(slot), np.arange(slot), of=self.starts)
-                self.starts = larger
+                larger.copy(np.arange(slot), np.arange(slot), of=self.start_positions)
+                self.start_positions = larger
             # A position is the only one of its batch, in the slot 0 (FIRST_SLOT).
-            self.starts.copy(FIRST_SLOT, np.array([slot]), of=self.env.position(**setup).batch)
-        return self._slots[key]
+            self.start_positions.copy(FIRST_SLOT, np.array([slot]), of=self.env.position(**setup).batch)
+        return self._slot_by_setup[key]
 
-    def _final_ownership(self, record: GameRecord, steps: np.ndarray, start: np.ndarray) -> np.ndarray:
+    def _final_ownership(self, record: GameRecord, steps: np.ndarray, start_slot: np.ndarray) -> np.ndarray:
         """Return the owners in a game's final position, int8 [1, points]: 1 Black, -1 White, 0 neither.
 
         If the game ended by resignation, all owners are 0.  In games without ownership the array is empty.
-        steps, start: as in Columns.
+
+        Args:
+            steps: as in Columns.
+            start_slot: int64 [1], the slot of the game's start position in `start_positions`.
         """
         points = self.env.plane_shape[0] * self.env.plane_shape[1] if self.env.has_ownership else 0
         owners = np.zeros((1, points), np.int8)
         if record.resigned or not points:
             return owners
         batch = self.env.new_batch(1)
-        batch.copy(start, FIRST_SLOT, of=self.starts)
+        batch.copy(start_slot, FIRST_SLOT, of=self.start_positions)
         batch.replay(FIRST_SLOT, steps[None, :], np.array([len(record)], np.int32), FIRST_SLOT)
         mover = batch.to_play(FIRST_SLOT, np.empty(1, np.int8))[0]
         return batch.ownership(FIRST_SLOT, owners) * mover  # `ownership` is in the view of the player to move
@@ -340,7 +343,8 @@ class ReplayMemory(Memory):
         ends = np.cumsum(columns.counts)
         games = np.searchsorted(ends, drawn, side="right")
         counts = columns.counts[games]
-        # The searched plies lie in their columns as the intervals do, so `begins` are also indices in these columns.
+        # The columns `plies` and `cumulative` have one entry for each searched position, game after game.  So a game's
+        # entries begin at the index where its interval begins.
         begins = ends[games] - counts
         # This is `drawn - begins`.  The order of the terms decides the last bit, and a repeated run must draw the same.
         distances = drawn - ends[games] + counts
@@ -409,7 +413,7 @@ class ReplayMemory(Memory):
         paths = np.zeros((len(plies), int(plies.max()) + 1), np.int32)  # + 1: at least one column
         gather_paths(columns.steps, begins, plies, paths)  # a ply's number is the number of moves before it
         batch = self.env.new_batch(len(plies))
-        batch.copy(columns.starts[games], slots, of=self.starts)
+        batch.copy(columns.start_slots[games], slots, of=self.start_positions)
         batch.replay(slots, paths, plies, slots)  # from the start position in each slot, and in the same slot
         return batch
 
@@ -418,14 +422,14 @@ class ReplayMemory(Memory):
     def state(self) -> dict[str, Any]:
         """Return what `restore` needs beside the games, as plain data."""
         counts = {"games": len(self.entries), "capacity": self.capacity, "added": self.added}
-        return {**counts, "has_learned": self.has_begun}
+        return {**counts, "has_learned": self.has_learned}
 
     def restore(self, records: Iterable[GameRecord], state: Mapping[str, Any]) -> None:
         """Fill the empty memory as a saved memory was; records: its games, oldest first."""
         self.capacity = state["capacity"]
         self.add(records)
         self.added = state["added"]
-        self.has_begun = state["has_learned"]
+        self.has_learned = state["has_learned"]
 
 
 def apply_symmetries(env: GameEnv, sample: Sample, symmetries: np.ndarray) -> None:

@@ -119,7 +119,8 @@ OTHER_GAMES = replace(RECIPES.pop("other"), name="the one of all other games")
 FEW_GAMES = COMMON["few-games"]  # the settings of a run of fewer than MANY_GAMES games
 SHORT = 120.0  # most processor minutes of a short run: half an hour of four cores is short, of eight cores is not
 MANY_GAMES = 5000  # about the games that a run on 7x7 plays in ten minutes
-BOARDS = {"go": (7, 9, 13, 19)}  # boards that have a recipe of their own, by game
+# The sizes of boards that have a recipe each, ascending, by game.  Any other game has at most one recipe.
+SIZES_WITH_RECIPES = {"go": (7, 9, 13, 19)}
 
 
 def is_short(settings: RunSettings) -> bool:
@@ -140,9 +141,9 @@ def recipe_for(env: GameEnv) -> Recipe:
     that has a recipe.  Its curriculum keeps only boards smaller than `env`.  Its `note` names the board for which the
     recipe was made.  Its `name` is this note too, since config.json keeps only the name.
     """
-    if env.name not in BOARDS:
+    if env.name not in SIZES_WITH_RECIPES:  # any game but Go
         return RECIPES.get(env.name, OTHER_GAMES)
-    sizes = BOARDS[env.name]
+    sizes = SIZES_WITH_RECIPES[env.name]
     size = min((size for size in sizes if size >= env.N), default=sizes[-1])
     recipe = RECIPES[f"{size}x{size}"]
     if size == env.N:

@@ -174,7 +174,7 @@ class Run:
 
     @property
     def is_over(self) -> bool:
-        """Whether all games are played, the time is over, or a judge has ended the run.
+        """Whether all games are played, the time is over, or a judge has proved the network stronger than the opponent.
 
         Within an iteration the run is not over, since the iteration's gradient steps are left to take.
         """
@@ -239,7 +239,9 @@ class Run:
         lessons_over = sum(self.progress >= lesson.end for lesson in self.lessons[:-1])  # the last is never over
         if lessons_over > self.entered["lesson"]:
             self.checkpoint(keep=True)  # keeps the network of the board that ends
-            self.set_counts(positions=self.positions)  # with those of this stage, whose memory is replaced
+            # `counts.positions` counts only those of earlier stages.  The property `positions` adds this stage's, which
+            # its memory counts, and `_enter` replaces this memory.
+            self.set_counts(positions=self.positions)
             self._enter(lesson=lessons_over, games=self.games, first=self.stage.source.begun)
             self.publish()
 
@@ -332,7 +334,7 @@ class Run:
                 continue
             if stop.is_set() or not judge.judge(self, stop):
                 raise Stopped
-            if judge.decides:
+            if judge.decides:  # the judge may have changed the network that plays
                 self.publish()
                 self.checkpoint()  # matches take long, so a resumed run should not repeat them
 

@@ -35,7 +35,7 @@ class RunClock:
         self.by_processor = by_processor
         self._is_first_iteration = True  # of this process; only this iteration compiles kernels
         self.limit = math.inf if minutes is None else 60 * minutes
-        self.ready: float | None = None
+        self.ready: float | None = None  # `spent`, in seconds, at the end of the run's first iteration
         self.set(0.0)
 
     def set(self, seconds: float, processor: float = 0.0) -> None:
@@ -52,16 +52,17 @@ class RunClock:
         """Continue from the times that the method `state` returned."""
         self.set(state["seconds"], state["processor"])
         if state["ready"] is not None:
-            # `ready` is of the kind of time that had the limit.  If the limit is of the other kind now, the saved value
-            # may be more than `spent`.
+            # The saved `ready` is in seconds of training time or of processor time, whichever had a limit then.  If the
+            # other one has a limit now, the saved value may be more than `spent`.
             self.ready = min(state["ready"], self.spent)
 
     def end_iteration(self) -> None:
         """Note the end of an iteration: set `ready` unless it is set; from now on compiling counts as other work."""
         if self._is_first_iteration:
-            # The times until now exclude compiling.  `set` keeps them as they are when `_compiled` becomes 0.
+            # `seconds` and `processor` exclude the time of `_compiled`, which the next line makes 0.  Without `set`,
+            # both would jump by this time.
             self.set(self.seconds, self.processor)
-            self._is_first_iteration = False
+            self._is_first_iteration = False  # makes `_compiled` 0
         if self.ready is None:
             self.ready = self.spent
 

@@ -46,7 +46,7 @@ class SelfPlay(GameSource):
     device: str = field(default="cpu", kw_only=True)
     evaluator: Evaluator | None = field(default=None, init=False)  # None until the first network is published
     groups: Sequence[GameGroup] = field(default=(), init=False)  # none until games begin
-    # A lock, if a derived class has a thread that changes the groups.
+    # Keeps out a thread that changes the groups, as RemoteSelfPlay has; here there is none.
     lock: AbstractContextManager[Any] = field(default_factory=nullcontext, init=False)
     group_class: ClassVar[type[Group]] = Group  # a derived class may name a derived class of Group
 
@@ -68,12 +68,15 @@ class SelfPlay(GameSource):
         Args:
             dtype: dtype of inference, as in NetEvaluator.
         """
-        # `exact`: a game does not depend on the games in the same batch.  `shared=False`: no other caller gets this
-        # evaluator, since on a GPU it takes the next network's weights (`before`), which is faster than a new one.
+        # `exact`: a game does not depend on the games in the same batch.  On a GPU the previous evaluator (`before`) is
+        # reused: it gets the weights of `net`, which is faster than a new evaluator.  So no other caller may have this
+        # evaluator (`shared=False`).
         self.evaluator = net.evaluator(dtype, self.device, exact=True, shared=False, before=self.evaluator)
 
     def play_all(self, on_game: OnGame | None = None) -> list[GameRecord]:
-        """Play all games to their ends and return their records, ordered by number; print news on standard error.
+        """Play all games to their ends and return their records, ordered by number.
+
+        Sentences of `news`, such as that a worker has come or gone, are printed on standard error.
 
         Args:
             on_game: called with the number and the record of each finished game, from several threads at the same time.
@@ -147,7 +150,7 @@ class SelfPlay(GameSource):
 
         No thread may be playing.
         """
-        with self.lock:
+        with self.lock:  # in RemoteSelfPlay, a thread of its own adds the workers' answers to the groups
             games = [record for group in self.groups for record in group.records()]
             return to_arrays(games), {"groups": [group.state() for group in self.groups]}
 

@@ -15,7 +15,7 @@ from alphago.cli import main
 from alphago.nn.threads import Workers
 from alphago.system.children import child_environment, python_command
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
-from alphago.training.workers.remote_selfplay import GOES_ON, source_by_workers
+from alphago.training.workers.remote_selfplay import PLAY_ON_NOTICE, source_by_workers
 from alphago.workers import jobs, ray_cluster
 from alphago.workers.jobs import find_workers
 from alphago.workers.own_workers import OwnWorkers
@@ -44,7 +44,7 @@ def test_runs_of_many_groups_are_asynchronous(
         news = source.news()
         source.close()
     assert source.max_lag == played
-    assert (GOES_ON in news) == (max_lag is None and played is not None)
+    assert (PLAY_ON_NOTICE in news) == (max_lag is None and played is not None)
 
 
 @pytest.mark.usefixtures("_no_ray")

@@ -55,7 +55,8 @@ def selfplay(
         on_game: called with the number and the record of each finished game, from several threads at the same time.
         workers: who plays, as in `train`; `nn` must then be a network, and the workers use CPUs.  The games depend on
             the seed, and not on which worker plays which game.  Without workers, `nn.evaluator(exact=True)` plays the
-            same games.  A network alone is faster, but its last bits depend on how many games are played side by side.
+            same games.  Without workers and without `exact=True`, a network is faster, but the last bits of its outputs
+            depend on how many games are played side by side, so the games may differ.
         settings: settings of SelfPlaySettings and of its search, by name.
     """
     check_env(env)

@@ -50,7 +50,8 @@ def train_run(call: Call, folder: str | Path | None, start_of: StartOf) -> Neura
     """
     path = None if folder is None else user_path(folder)
     compiler = warm_up()  # the process that compiles kernels; None if all are compiled
-    no_bar = compiler is None or call.reports is not None
+    no_bar = compiler is None or call.reports is not None  # a caller with reports of its own wants nothing printed
+    # The bar also covers `start_of`, which may use kernels (to replay given games) and then waits for the compiler.
     with LiveBar(desc="compiling, once on this machine", bar_format="{desc}: {elapsed}", leave=False, disable=no_bar):
         start = start_of(None, Path()) if path is None or not holds_run(path) else None
     with RunFolder(path or new_folder(f"{call.env.name}{call.env.N}")) as run_folder:
@@ -123,7 +124,7 @@ def open_run(call: Call, start: Start, folder: RunFolder, device: str, notes: Se
         with nullcontext() if is_new else version_errors(folder.path, "a state"):
             state = None if is_new else folder.restore()
             reports = [console] if call.reports is None else call.reports
-            rows = read_rows(folder.path / METRICS, "seconds")
+            rows = read_rows(folder.path / METRICS, required_key="seconds")
             reporter = Reporter(reports, flat_settings(start.config), rows, meter)
             run = Run(
                 start.settings,

@@ -8,8 +8,9 @@ import threading
 import time
 from collections.abc import Iterator
 
-# Sent by Ctrl-C; by docker stop, Slurm, timeout; by a closed terminal, but not on Windows.
-ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+# The signals that stop a run.  SIGINT: Ctrl-C.  SIGTERM: docker stop, Slurm, timeout.  SIGHUP: the terminal was closed;
+# Windows does not have it.
+ENDING_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 @contextlib.contextmanager
@@ -34,13 +35,14 @@ def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
             raise_last()
 
     def raise_last() -> None:
+        """Raise the exception for the latest signal received."""
         raise KeyboardInterrupt if received[-1] == signal.SIGINT else SystemExit(128 + received[-1])
 
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.getsignal(number) for number in ENDING}
-    handled = [number for number in ENDING if number == signal.SIGINT or before[number] == signal.SIG_DFL]
+    before = {number: signal.getsignal(number) for number in ENDING_SIGNALS}
+    handled = [number for number in ENDING_SIGNALS if number == signal.SIGINT or before[number] == signal.SIG_DFL]
     for number in handled:
         signal.signal(number, handle)
     try:
@@ -48,7 +50,7 @@ def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
     finally:
         for number in handled:
             signal.signal(number, before[number])
-    if received and received[-1] != signal.SIGINT:
+    if received and received[-1] != signal.SIGINT:  # after a single Ctrl-C nothing is raised
         raise_last()
 
 

@@ -15,7 +15,7 @@ from alphago.training.runs.config import flat_settings, game_flag, game_from_con
 from alphago.training.watch.diagnosis import diagnose
 
 MOST_SLACK = 0.5 / 60  # minutes that may lie between a run's last row and its end
-PROVED = "proved to be stronger"  # in the reason why a run is over: its proof has ended the run
+PROVED_STRONGER = "proved to be stronger"  # words in the reason why a run is over, if a proof has ended the run
 LOSSES = ("policy_loss", "value_loss", "ownership_loss", "score_loss")
 
 
@@ -29,9 +29,9 @@ def run_summary(folder: Path) -> dict[str, Any]:
     """
     config = read_config(folder)
     settings = flat_settings(config)
-    rows = read_rows(folder / METRICS, "seconds")
+    rows = read_rows(folder / METRICS, required_key="seconds")
     newest = rows[-1] if rows else {}  # a run may have no row yet
-    matches = read_rows(folder / EVALUATIONS, "opponent")
+    matches = read_rows(folder / EVALUATIONS, required_key="opponent")
     network = folder / LATEST
     notes = read_description(network)["extra"] if network.exists() else {}
     # The latest network may have been saved after the newest row was written.
@@ -66,7 +66,7 @@ def next_steps(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
     Args:
         config: the config of the run in `folder`.
     """
-    rows = read_rows(folder / METRICS, "seconds")
+    rows = read_rows(folder / METRICS, required_key="seconds")
     name = str(config.get("recipe", ""))
     needed = RECIPES[name].beats_gnugo_after if name in RECIPES else 0
     steps = {}
@@ -80,6 +80,7 @@ def next_steps(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
     has_exam = (config["game"], config["env"].get("board_size")) in games_with_exams
     path = typed_path(folder)
     game = game_flag(config["game"], folder)
+    # The exam grades two players: the run's network without search (0 readouts), and with search.
     grade = f"alphago exam {path}@0 {path}" if has_exam else f"alphago evaluate {path} random"
     return {**steps, "how good it is": grade + game, "play it": f"alphago web {path}{game}"}
 
@@ -147,7 +148,8 @@ def why_over(settings: Mapping[str, Any], last: Row, matches: Sequence[Row]) -> 
             return "yes, all games are played" if setting == "num_games" else "yes, its time is over"
     tests = [row for row in matches if "sprt" in row]
     if tests and tests[-1]["sprt"] == "accept":
-        return f"yes, {PROVED} than {tests[-1]['opponent']}"
+        # `option_to_go_on` finds the words PROVED_STRONGER in this text.
+        return f"yes, {PROVED_STRONGER} than {tests[-1]['opponent']}"
     return ""
 
 
@@ -162,7 +164,7 @@ def option_to_go_on(over: str, settings: Mapping[str, Any], games: float) -> str
     """
     if not over:
         return ""
-    return "--until none" if PROVED in over else prolonging_option(settings, games)
+    return "--until none" if PROVED_STRONGER in over else prolonging_option(settings, games)
 
 
 def prolonging_option(settings: Mapping[str, Any], games: float) -> str:

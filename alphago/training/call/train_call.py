@@ -188,7 +188,8 @@ def resumed_run(
     """
     recipe = Recipe(env={}, network={}) if preset is None else named_recipe(preset)  # an empty recipe changes nothing
     # If the call has no model, `saved_run` refuses a recipe with another network than the run's.  A recipe has several
-    # networks; the one that is compared is that for the device on which the run was begun.
+    # networks, for several devices.  The run may have begun on another device than this call's, so `network_like` looks
+    # for the one of them that equals the run's network.
     recipe_network = recipe.network_like(config["network"])
     before, model = saved_run(call, RunSettings, given, config, folder, recipe_network)
     of_recipe = values_by_path(RunSettings, recipe.settings_on(call.device))

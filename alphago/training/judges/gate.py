@@ -76,7 +76,7 @@ class Gatekeeper(Judge[Run]):
         """
         standing = run.standing  # seconds and counts, from before the match
         try:
-            match = play_candidate(run, self.best, self.gate, seed=self.candidates, stop=stop)
+            match = play_candidate(run, self.best, self.gate, number=self.candidates, stop=stop)
         except MatchStopped:
             return False
         log_match(run, match, {**standing, "judge": self.name, "opponent": "best so far", "accepted": match.accepted})
@@ -110,12 +110,12 @@ class Match(NamedTuple):
     row: Mapping[str, Any]
 
 
-def play_candidate(run: Run, opponent: NeuralNet, gate: Gate, seed: int, stop: threading.Event) -> Match:
+def play_candidate(run: Run, opponent: NeuralNet, gate: Gate, number: int, stop: threading.Event) -> Match:
     """Play a match of the run's latest network against `opponent`, on the board of the run's stage, and return it.
 
     Args:
         gate: the conditions of the match; its schedule is not used.
-        seed: the number of the match, from which the seeds of its games are made.
+        number: the number of the match, from which the seeds of its games are made.
 
     Raises:
         MatchStopped: if `stop` is set before the end.
@@ -123,15 +123,14 @@ def play_candidate(run: Run, opponent: NeuralNet, gate: Gate, seed: int, stop: t
     began = time.monotonic()
     selfplay = run.settings.selfplay
     readouts = selfplay.readouts if gate.readouts is None else gate.readouts
-    # Self-play's search, which adds no noise in a match.  The settings of the usual search were chosen for self-play:
-    # the match gets only the name of this search, SELF_PLAY_RULE, and chooses settings for a match.  Any other search
-    # keeps its settings.
+    # The match uses self-play's search, without noise.  The usual search is passed by its name, SELF_PLAY_RULE, so the
+    # match chooses settings that suit matches.  Any other search is passed as an object, so it keeps its settings.
     search = SELF_PLAY_RULE if selfplay.search == selfplay.usual_search else selfplay.search
     result = play_in_parts(
         run.env,
         (run.match_evaluator(run.learner.net, run.env), run.match_evaluator(opponent, run.env)),
         games=gate.games,
-        number=seed,
+        number=number,
         decided=lambda _: False,  # all games are played
         readouts=readouts,
         search=search,

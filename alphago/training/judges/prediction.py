@@ -84,8 +84,8 @@ class Predictions(NamedTuple):
         count = max(len(self.hits), 1)  # no division by 0
         rates = np.clip((self.values + 1) / 2, 0, 1)
         bins = np.minimum((rates * BINS).astype(int), BINS - 1)  # a rate of 1 is in the last
-        gaps = np.bincount(bins, rates - (self.results + 1) / 2)  # for each bin, the sum of win rates less the results'
-        # Each measure is the sum of these values over the number of positions.
+        gaps = np.bincount(bins, rates - (self.results + 1) / 2)  # for each bin, sum of win rates minus sum of results
+        # Each measure is the sum of its terms divided by the number of positions.
         terms = {
             "accuracy": self.hits,
             "top5": self.top,
@@ -185,7 +185,8 @@ class HeldOut(Judge[Run]):
         """Return whether the latest network should be tested now."""
         if run.learner.steps == self.judged_steps:  # no new network
             return False
-        # The run has `checks` equal parts; a test is due once the run has entered a new part.
+        # The run has `checks` equal parts; a test is due once the run has entered a new part.  `judged` is the run's
+        # progress at the last test.
         return run.is_over or int(run.progress * self.checks) > int(self.judged * self.checks)
 
     @EXAMINATION

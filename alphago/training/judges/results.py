@@ -22,13 +22,13 @@ class WatchResult(NamedTuple):
         row: entries of a row of evaluations.jsonl.
         summary: the result as a clause for a report.
         part: the share of a whole test that was done, 0 .. 1.
-        least: the smallest share that a test can do.
+        least_part: the smallest share of a whole test that a test can do.
     """
 
     row: dict[str, Any]
     summary: str
     part: float = 1.0
-    least: float = 1.0
+    least_part: float = 1.0
 
 
 def match_row(env: GameEnv, result: MatchResult) -> dict[str, Any]:

@@ -32,17 +32,17 @@ from alphago.training.judge import Judge
 from alphago.training.judges.prediction import WatchedRecords
 from alphago.training.judges.results import WatchResult, games_as_text, match_row, without_forfeits
 from alphago.training.run import Run
-from alphago.training.settings.judge_settings import RECORDS, WatchList, split_readouts
+from alphago.training.settings.judge_settings import RECORDS_PREFIX, WatchList, split_readouts
 
 PAIRS = 10  # pairs of games in a match
 SEARCH = Gumbel()  # of both players of a match, if the opponent is a network
-POSITIONS = 4096  # positions of records to predict: enough to distinguish an accuracy of 40 % from 42 %
+MOST_POSITIONS = 4096  # of records to predict: enough to distinguish an accuracy of 40 % from 42 %
 EXAM = "exam"  # the name in `watch` of the package's exam; for another exam, a colon and its file follow
 GRADE_PREFIX = "exam_"  # of the grade's numbers in a row of evaluations.jsonl
 PARTS = 20  # parts of a run, in each of which an opponent tests at most one network
-LONGEST = 1 / 8  # share of the run without a test after which the time for a part of a test suffices to begin one
-AT_THE_END = 0.25  # share of the watching time that is left to the run's last network
-SHORTEST = 0.25  # seconds that must be earned before any test
+LONGEST_GAP = 1 / 8  # share of the run without a test, after which the time for a part of a test suffices
+SHARE_FOR_LAST_TEST = 0.25  # share of the watching time that is left to the run's last network
+MIN_TEST_SECONDS = 0.25  # seconds that must be earned before any test
 SAVED = ("spent", "tested", "network", "whole", "least")  # attributes of a WatchedEntry in the run's state
 
 
@@ -86,8 +86,8 @@ def watched_by_name(text: str, env: GameEnv) -> Watched:
 
     Raises the errors of `make_watched`.
     """
-    if text.startswith(RECORDS):
-        return WatchedRecords(text, env, read_collection(text.removeprefix(RECORDS), env, POSITIONS))
+    if text.startswith(RECORDS_PREFIX):
+        return WatchedRecords(text, env, read_collection(text.removeprefix(RECORDS_PREFIX), env, MOST_POSITIONS))
     name, readouts = split_readouts(text)
     if name.partition(":")[0] == EXAM:
         return WatchedExam(name, readouts, env)
@@ -176,7 +176,7 @@ class WatchedOpponent:
                 return None
             pairs = more_pairs(len(games) // 2, seconds_at_first, seconds_left())
         row, summary = self.result(games)
-        return WatchResult(row, summary, part=len(games) / 2 / PAIRS, least=first_pairs / PAIRS)
+        return WatchResult(row, summary, part=len(games) / 2 / PAIRS, least_part=first_pairs / PAIRS)
 
     def result(self, games: Sequence[MatchGame]) -> tuple[dict[str, Any], str]:
         """Return entries of a row of evaluations.jsonl, with the moves of each game, and a clause for a report.
@@ -247,16 +247,17 @@ class WatchedEntry:
     def add_time(self, seconds: float, result: WatchResult | None) -> None:
         """Add the seconds of a test to those spent, and estimate from them how long the next test takes.
 
-        The task's first test may have compiled kernels, which later tests do not, so it counts as at most SHORTEST.
+        The task's first test may have compiled kernels, which later tests do not, so it counts as at
+        most MIN_TEST_SECONDS.
 
         Args:
             result: the result of the test; None if the test was stopped or has failed: then nothing is estimated.
         """
-        usual_seconds = min(seconds, SHORTEST) if self.tested < 0 else seconds
+        usual_seconds = min(seconds, MIN_TEST_SECONDS) if self.tested < 0 else seconds
         self.spent += usual_seconds
-        if result is not None:
-            self.whole = usual_seconds / result.part  # the test was this part of a whole one
-            self.least = self.whole * result.least
+        if result is not None:  # `whole` and `least` are seconds, `part` and `least_part` are shares of a whole test
+            self.whole = usual_seconds / result.part
+            self.least = self.whole * result.least_part
 
 
 class Watcher(Judge[Run]):
@@ -297,9 +298,10 @@ class Watcher(Judge[Run]):
         """Return the task whose test is due, and the seconds that the test may take; None if no test is due.
 
         The run has PARTS parts.  Of the tasks that have not yet tested a network in the present part, the one with the
-        least time spent is next.  Its test is due once the time left suffices for a whole test.  Before its first test,
-        and once LONGEST of the run has passed since its latest, the time of the smallest part of a test is enough.
-        AT_THE_END of the time earned is kept for `last_test`, which chooses the task once the run is over.
+        least time spent is next.  Its test is due once the time left suffices for a whole test.  If the task has not
+        been tested yet, or if the share LONGEST_GAP of the run has passed since its latest test, the time of the
+        smallest part of a test is enough.  No test is due with less than MIN_TEST_SECONDS left.  The share
+        SHARE_FOR_LAST_TEST of the time earned is kept for `last_test`, which chooses the task once the run is over.
 
         Args:
             progress: the run's progress, 0 .. 1; when a run is prolonged, its progress becomes less.
@@ -314,10 +316,10 @@ class Watcher(Judge[Run]):
             return None
         task = min(tasks, key=lambda task: task.spent)
         # In a prolonged run, `tested` may be later than `progress`, which has become less.
-        was_lately_tested = task.tested <= progress < task.tested + LONGEST
+        was_lately_tested = task.tested <= progress < task.tested + LONGEST_GAP
         seconds_needed = task.whole if was_lately_tested else task.least
-        seconds_left = (1 - AT_THE_END) * self.earned - self.spent
-        return (task, seconds_left) if seconds_left >= max(SHORTEST, seconds_needed) else None
+        seconds_left = (1 - SHARE_FOR_LAST_TEST) * self.earned - self.spent
+        return (task, seconds_left) if seconds_left >= max(MIN_TEST_SECONDS, seconds_needed) else None
 
     def last_test(self, iterations: int) -> tuple[WatchedEntry, float] | None:
         """Return the next task and its seconds, as `next_test`, for the last network of a run that is over.
@@ -325,6 +327,7 @@ class Watcher(Judge[Run]):
         Each task tests this network, quick tests first.  The time left is divided equally among the tasks that are
         left.  There may be none, even less than 0 seconds; a test then does its smallest part.
         """
+        # `task.network` is the number of iterations of the network that the task tested last.
         tasks = [task for task in self.tasks if task.network != iterations]
         if not tasks:
             return None

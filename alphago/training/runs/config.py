@@ -69,11 +69,12 @@ def flat_settings(config: Mapping[str, Any]) -> dict[str, Any]:
 
     In a config the settings of self-play, of learning and of the memory are dictionaries.  Here they are joined with
     the run's settings, but those of the memory only if the memory is the usual window of games.  Other parts stay
-    dictionaries.  So does the memory, beside its joined settings: its entry tells the kind of memory.
+    dictionaries.  The dictionary of the memory stays too, even if its settings are joined: its entry KIND names the
+    kind of memory, and only the usual window has no such entry.
     """
     settings = dict(config["settings"])
     memory = settings.get("memory", {})  # a run on given games has none, and no settings of self-play
-    is_window = KIND not in memory  # other memories have this entry
+    is_window = KIND not in memory  # every other kind of memory has this entry
     flat = {**settings.pop("learning"), **settings.pop("selfplay", {})}
     return {**settings, **flat, **(memory if is_window else {})}
 

@@ -26,7 +26,7 @@ from alphago.training.runs.config import COPY, holds_run, how_to_go_on, read_con
 
 STATE, GAMES, WEIGHTS = "state", "games", "weights"
 LOGS = (METRICS, EVALUATIONS)
-STATES = 2  # number of states kept on disk, since the newest may be damaged
+STATES_KEPT = 2  # on disk, since the newest may be damaged
 MOST_BYTES = 2**33  # largest state that is read
 
 
@@ -241,8 +241,9 @@ class RunFolder(contextlib.ExitStack):
         before = self.states()
         number = int(before[-1].stem) + 1 if before else 1
         write_atomic(self.path / STATE / f"{number:06d}.safetensors", state_bytes(state.tensors, data))
-        # All but the newest STATES - 1 of them; a folder of such a name is not the run's, and stays.
-        for path in filter(Path.is_file, before[: 1 - STATES]):
+        # STATES_KEPT states remain: the new one, and the newest STATES_KEPT - 1 of those before.  A folder with such a
+        # name is not the run's, and stays.
+        for path in filter(Path.is_file, before[: -(STATES_KEPT - 1)]):
             path.unlink()
 
     def states(self) -> list[Path]:

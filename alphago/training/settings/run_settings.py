@@ -25,13 +25,13 @@ from alphago.training.settings.selfplay_settings import (
 )
 from alphago.training.targets import LambdaReturns, Targets, Values, as_targets
 
-GENERATION = 1 / 16  # games in parallel as a share of the games played so far, once above `first_games_in_flight`
+IN_FLIGHT_SHARE = 1 / 16  # games in parallel as a share of the games that are over, see `RunSettings.side_by_side`
 MOST_IN_FLIGHT = 256  # default upper bound of the games in parallel of a run on a CPU
 Curriculum = tuple[tuple[int, float], ...]  # pairs (board size, share of the run)
 
 
-class CurriculumStage(NamedTuple):
-    """A game that is played until the run's progress (0 .. 1) reaches `end`."""
+class Lesson(NamedTuple):
+    """A stage of the curriculum: a game that is played until the run's progress (0 .. 1) reaches `end`."""
 
     env: GameEnv
     end: float
@@ -202,11 +202,12 @@ class RunSettings(AnyRunSettings):
     def side_by_side(self, games: int) -> int:
         """Return the number of games to play in parallel once `games` games of the run are over.
 
-        The number is `games` times GENERATION, but at least `first_games_in_flight` and at most `games_in_flight`.  If
+        Games in progress at the same time do not learn from each other, so few are played at first.  The number is the
+        share IN_FLIGHT_SHARE of `games`, but at least `first_games_in_flight` and at most `games_in_flight`.  If
         `first_games_in_flight` is None, the number is always `games_in_flight`.
         """
         most = self.selfplay.games_in_flight
-        return min(most, max(self.first_games_in_flight or most, int(GENERATION * games)))
+        return min(most, max(self.first_games_in_flight or most, int(IN_FLIGHT_SHARE * games)))
 
     def readouts_at(self, progress: float) -> int:
         """Return the readouts per move when the run's progress is `progress`, 0 .. 1."""
@@ -214,19 +215,19 @@ class RunSettings(AnyRunSettings):
         first = self.first_readouts or last
         return round(first * (last / first) ** progress)  # exponentially from `first` to `last`
 
-    def lessons(self, env: GameEnv) -> list[CurriculumStage]:
-        """Return the stages of the curriculum, in order; the game of the last one is `env`.
+    def lessons(self, env: GameEnv) -> list[Lesson]:
+        """Return the lessons of the curriculum, in order; the game of the last one is `env`.
 
-        Successive stages of one game are joined: ((7, 0.25),) makes one stage if `env` itself is the game on 7x7.
+        Successive lessons of one game are joined: ((7, 0.25),) makes one lesson if `env` itself is the game on 7x7.
 
         Raises:
             ValueError: if the game has no board of a size in the curriculum.
         """
         games = [env if size == env.N else env.resized(size) for size, _ in self.curriculum]  # the smaller boards
         ends = np.cumsum([share for _, share in self.curriculum]).tolist()
-        stages = [*map(CurriculumStage, games, ends), CurriculumStage(env, 1.0)]
-        # Of successive stages of one game, the last one has the end of all of them.
-        return [list(same_game)[-1] for _, same_game in groupby(stages, key=lambda stage: stage.env)]
+        lessons = [*map(Lesson, games, ends), Lesson(env, 1.0)]
+        # Of successive lessons of one game, the last one has the end of all of them.
+        return [list(same_game)[-1] for _, same_game in groupby(lessons, key=lambda lesson: lesson.env)]
 
 
 def check_curriculum(given: Any) -> Curriculum:

@@ -86,6 +86,7 @@ class SelfPlaySettings:
         if not isinstance(self.search, SearchSettings):
             raise TypeError(f"search must be settings of a search such as Puct(), got {self.search!r}")
         if self.temperature_plies is not None:
+            # Raises if the search does not heed which moves are early: it would ignore their temperature.
             check_heeds_early(self.search, "temperature_plies")
 
     @property

@@ -244,7 +244,7 @@ class LabelledGames(DatasetGames):
             value=label_values(labels, self.env.margin_weight),
             score=labels["lead"].copy(),  # contiguous, unlike a field of `labels`
             ownership=labels["ownership"].astype(np.float32) / OWNED,
-            ended=np.ones(len(games), np.float32),
+            ended=np.ones(len(games), np.float32),  # the labels tell score and ownership, even if a player resigned
         )
         apply_symmetries(self.env, sample, symmetries)
         return sample

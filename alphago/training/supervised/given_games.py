@@ -138,7 +138,7 @@ class Epochs(GameSource):
         self.numbers = numbers
         self.seed = seed
         self.next = numbers.start  # number of the next game
-        self.taken = 0  # number of games, the last ones before `next`, that `begin` has taken; 0 after `take`
+        self.chosen = 0  # number of games, the last ones before `next`, that `begin` has chosen; 0 after `take`
 
     @property
     def begun(self) -> int:
@@ -154,9 +154,9 @@ class Epochs(GameSource):
         """Do nothing, since no network plays."""
 
     def begin(self, plies: int | None, *_: Any, side_by_side: int | None = None, **__: Any) -> None:
-        """Take the next `side_by_side` games (1 if None), each as a whole; all other arguments are ignored."""
-        self.taken = min(side_by_side or 1, self.numbers.stop - self.next)
-        self.next += self.taken
+        """Choose the next `side_by_side` games (1 if None) for `take`; all other arguments are ignored."""
+        self.chosen = min(side_by_side or 1, self.numbers.stop - self.next)
+        self.next += self.chosen
 
     def advance(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
         """Return True at once: nothing is left to play."""
@@ -164,9 +164,9 @@ class Epochs(GameSource):
 
     @SAMPLING
     def take(self) -> list[GameRecord]:
-        """Return the games that the latest `begin` has taken; [] on a second call."""
-        games = range(self.next - self.taken, self.next)
-        self.taken = 0
+        """Return the games that the latest `begin` has chosen; [] on a second call."""
+        games = range(self.next - self.chosen, self.next)
+        self.chosen = 0
         return [self.given.record(self.number_of(game)) for game in games]
 
     def metrics(self) -> dict[str, Any]:
@@ -174,8 +174,8 @@ class Epochs(GameSource):
         return {"readouts": None}
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Return no arrays, and as data which game is next, how many are taken, and the digest of all games."""
-        return {}, {"next": self.next, "taken": self.taken, "digest": self.given.digest}
+        """Return no arrays, and as data which game is next, how many are chosen, and the digest of all games."""
+        return {}, {"next": self.next, "taken": self.chosen, "digest": self.given.digest}
 
     def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
         """Continue from a state; raise ValueError if it was saved by a run on other games."""
@@ -184,7 +184,7 @@ class Epochs(GameSource):
                 f"dataset must be the run's own, of digest {data['digest']}, got one of digest "
                 f"{self.given.digest}: another folder begins a new run, and model=… gives it this one's network"
             )
-        self.next, self.taken = data["next"], data["taken"]
+        self.next, self.chosen = data["next"], data["taken"]
 
 
 @lru_cache(2)  # the games of an iteration may belong to two epochs

@@ -41,7 +41,7 @@ def check_importable(value: object) -> None:
     """
     main = sys.modules["__main__"]
     file = getattr(main, "__file__", None)
-    if file == "<stdin>":
+    if file == "<stdin>":  # whatever the value is: each new process would import the program's file, which is none
         raise TypeError(NEEDS_FILE)
     # A module that `python -m` runs has a spec, a script has a file.
     is_importable = main.__spec__ is not None or os.path.isfile(file or "")

@@ -72,8 +72,9 @@ class SweepRun(NamedTuple):
             ValueError: if the file is damaged, or is of another seed, function or setting, or of other code; or if
                 there is none, but the folder holds something else than a run.
         """
-        # The call may begin or go on if its folder has nothing of a call, at most a lock, or holds a run.  The folder
-        # is read before the file: in between, another machine may begin the call, which writes the file first.
+        # The call may begin if its folder has at most a lock, and may go on if the folder holds a run.  The folder is
+        # read before the file.  So if another machine begins the call in between, which writes the file first, the file
+        # is found.
         names = {path.name for path in self.folder.iterdir()} if self.folder.is_dir() else set()
         may_begin = names <= {LOCK} or holds_run(self.folder)
         try:
@@ -82,7 +83,8 @@ class SweepRun(NamedTuple):
             if not may_begin:
                 raise ValueError(f"{self.folder} must be new, or the folder of a run of this sweep") from None
             return None
-        # A call without numbers that has written nothing yet, or only a run, whose settings `train` compares.
+        # A call without numbers may differ from the saved identity if it begins anew, or if its folder holds a run:
+        # `train` then compares the settings itself, and refuses those that a run cannot change.
         may_differ = numbers is None and may_begin
         if identity != self.identity and not may_differ:
             raise ValueError(f"{self.file} must be of {self.identity}, got {identity}: choose another name or folder")
@@ -267,7 +269,7 @@ def run_call(run: SweepRun) -> str:
     """Make a call; return why it failed, with the place in the code, or "" if it did not fail."""
     try:
         run.make()
-    except BlockingIOError:
+    except BlockingIOError:  # raised by `train`, if another process holds the lock of the run's folder
         return "another process is at it"
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]

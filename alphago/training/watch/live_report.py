@@ -53,7 +53,7 @@ class LiveReport(Report, ExitStack):
         self.progress = progress
         games = settings["num_games"]
         self.of_games = "" if games is None else f" of {games:,}"
-        self.rows = read_rows(folder / METRICS, "seconds")
+        self.rows = read_rows(folder / METRICS, required_key="seconds")
         if self.thread is None or not self.thread.is_alive():
             self.must_end.clear()
             self.show = self.show or notebook_display()

@@ -175,10 +175,11 @@ def rows_against(name: str, rows: Sequence[Row]) -> list[Row]:
 
 
 def choose_styles(rows: Sequence[Row]) -> dict[str, tuple[str, Dash]]:
-    """Return the colour and line style of the curve for each opponent, by the opponent's name (see `row_name`).
+    """Return the colour and line style of each opponent's curve, by the opponent's name (see `row_name`).
 
-    Each player has one colour; after as many players as there are COLOURS, these are used again.  Curves of one colour,
-    such as a player's curves with different readouts of the network, differ in style; the policy alone is dashed.
+    Here an opponent is a player (`row["opponent"]`) together with the readouts of the run's network.  So a player may
+    have several curves.  Each player has one colour; after as many players as there are COLOURS, these are used again.
+    Curves of one colour differ in style; the policy alone is dashed.
     """
     players = list(dict.fromkeys(row["opponent"] for row in rows))
     styles: dict[str, tuple[str, Dash]] = {}
@@ -212,7 +213,8 @@ def board_panels(history: History) -> Iterator[CurvePanel]:
                 end = start.after(played["moves"].split())
             except ValueError:  # a damaged game is left out
                 continue
-            # A match of the run's own game also ends at that game's max_moves, of which `end` does not know.
+            # `end` is of the match variant, whose max_moves may be larger.  A judge may have played `game` itself, and
+            # such a match ends at max_moves of `game`.
             is_over = end.is_over or len(end.moves) >= game.max_moves
             drawings.append(small_drawing(end))
             captions.append(f"{i + 1}: {result_caption(end, played['outcome'], i, is_over)}")

@@ -27,7 +27,7 @@ from alphago.training.workers.group_player import GroupMessage, GroupPlayer, Ver
 from alphago.workers.jobs import JobPool, MakeTransport, find_workers
 
 MANY = 64  # number of groups from which a run is asynchronous unless its call sets `max_lag`
-GOES_ON = (
+PLAY_ON_NOTICE = (  # tells the user why the run is not bit-identical to another one
     f"with {MANY} groups or more workers play on while the network learns, so this run is not bit-identical to another "
     "one (max_lag is 1; with 0 they wait for each network)"
 )
@@ -104,7 +104,7 @@ class RemoteSelfPlay(SelfPlay):
 
     def __post_init__(self) -> None:
         self.published = 0  # number of versions so far
-        self.work_name = ""  # name of the newest version's work
+        self.version_name = ""  # under which the pool has the newest version, for `pool.submit`
         # Moves of an iteration in each game, sys.maxsize for all.  0 after `restore` until the next iteration begins.
         self.plies = 0
         self.in_flight: dict[int, int] = {}  # the version of each task that is not done, by its group's index
@@ -133,7 +133,7 @@ class RemoteSelfPlay(SelfPlay):
         with self.pool.lock:
             self.published += 1
             self.is_learning = False
-            self.work_name = self.pool.publish(GroupPlayer, version, exact=self.exact)
+            self.version_name = self.pool.publish(GroupPlayer, version, exact=self.exact)
 
     def begin(self, plies: int | None, *more: Any, **named: Any) -> None:
         """Begin an iteration; the arguments are passed on to `SelfPlay.begin`.
@@ -192,7 +192,7 @@ class RemoteSelfPlay(SelfPlay):
         if group.left and not too_early:
             self.in_flight[number] = self.published
             hand_back = partial(self._hand_back, number)
-            self.pool.submit(self.work_name, group.task().to_bytes(), GroupMessage.from_bytes, hand_back)
+            self.pool.submit(self.version_name, group.task().to_bytes(), GroupMessage.from_bytes, hand_back)
 
     def _versions_until_learned(self, before: int = 0) -> int:
         """Return how many versions will be published before the run learns from an answer that is still to arrive.
@@ -290,12 +290,12 @@ def source_by_workers(workers: str | int | None, max_lag: int | None = None) -> 
     def make_source(env: GameEnv, settings: SelfPlaySettings, *more: Any, **options: Any) -> RemoteSelfPlay:
         """Return the source of a stage's games, which workers play; the arguments are those of SelfPlay."""
         # By default, many groups do not wait for each other and for the learner, which would cost many games.
-        goes_on = max_lag is None and settings.groups >= MANY
-        lag = 1 if goes_on else max_lag
-        # For RemoteSelfPlay, None instead of 0 means that the workers wait for each new network.
-        source = RemoteSelfPlay(env, settings, *more, make_transport=make_transport, max_lag=lag or None, **options)
-        if goes_on:
-            source.pool.sentences.append(GOES_ON)
+        workers_play_on = max_lag is None and settings.groups >= MANY
+        # None tells RemoteSelfPlay that the workers wait for each new network, as `max_lag` = 0 tells `train`.
+        most_lag = 1 if workers_play_on else max_lag or None
+        source = RemoteSelfPlay(env, settings, *more, make_transport=make_transport, max_lag=most_lag, **options)
+        if workers_play_on:
+            source.pool.sentences.append(PLAY_ON_NOTICE)
         return source
 
     return make_source

@@ -112,8 +112,8 @@ def history_of(folder: Path) -> History:
     """Return the history of a run; it has no metrics until the first iteration is over, or if none can be read."""
     metrics: list[Row] = []
     with contextlib.suppress(ValueError):
-        metrics = read_rows(folder / METRICS, "seconds")
-    return History(folder, metrics, read_rows(folder / EVALUATIONS, "opponent"))
+        metrics = read_rows(folder / METRICS, required_key="seconds")
+    return History(folder, metrics, read_rows(folder / EVALUATIONS, required_key="opponent"))
 
 
 # --- facts and curves ------------------------------------------------------------------------------
