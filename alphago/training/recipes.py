@@ -117,7 +117,8 @@ RECIPES = {name: make_recipe(name=name, **table) for name, table in TABLES.items
 # The recipe of games without a recipe of their own.
 OTHER_GAMES = replace(RECIPES.pop("other"), name="the one of all other games")
 FEW_GAMES = COMMON["few-games"]  # the settings of a run of fewer than MANY_GAMES games
-SHORT = 120.0  # most processor minutes of a short run: half an hour of four cores is short, of eight cores is not
+# The most processor minutes of a short run: half an hour of four cores is short, of eight cores is not.
+SHORT_RUN_MINUTES = 120.0
 MANY_GAMES = 5000  # about the games that a run on 7x7 plays in ten minutes
 # The sizes of boards that have a recipe each, ascending, by game.  Any other game has at most one recipe.
 SIZES_WITH_RECIPES = {"go": (7, 9, 13, 19)}
@@ -131,7 +132,7 @@ def is_short(settings: RunSettings) -> bool:
     minutes = settings.max_processor_minutes  # of all threads together
     if minutes is None and settings.max_minutes is not None:
         minutes = settings.max_minutes * settings.selfplay.groups  # each group has a thread
-    return minutes is not None and minutes <= SHORT
+    return minutes is not None and minutes <= SHORT_RUN_MINUTES
 
 
 def recipe_for(env: GameEnv) -> Recipe:

@@ -239,8 +239,8 @@ class Run:
         lessons_over = sum(self.progress >= lesson.end for lesson in self.lessons[:-1])  # the last is never over
         if lessons_over > self.entered["lesson"]:
             self.checkpoint(keep=True)  # keeps the network of the board that ends
-            # `counts.positions` counts only those of earlier stages.  The property `positions` adds this stage's, which
-            # its memory counts, and `_enter` replaces this memory.
+            # `counts.positions` is the number of positions of earlier stages.  The property `positions` adds the number
+            # of this stage, which its memory counts.  `_enter` replaces the memory.
             self.set_counts(positions=self.positions)
             self._enter(lesson=lessons_over, games=self.games, first=self.stage.source.begun)
             self.publish()

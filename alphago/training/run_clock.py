@@ -59,10 +59,10 @@ class RunClock:
     def end_iteration(self) -> None:
         """Note the end of an iteration: set `ready` unless it is set; from now on compiling counts as other work."""
         if self._is_first_iteration:
-            # `seconds` and `processor` exclude the time of `_compiled`, which the next line makes 0.  Without `set`,
-            # both would jump by this time.
+            # `seconds` and `processor` exclude compiling only within the first iteration.  `set` lets them go on from
+            # their present values; otherwise they would now jump by the time of compiling.
             self.set(self.seconds, self.processor)
-            self._is_first_iteration = False  # makes `_compiled` 0
+            self._is_first_iteration = False
         if self.ready is None:
             self.ready = self.spent
 

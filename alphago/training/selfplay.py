@@ -46,7 +46,7 @@ class SelfPlay(GameSource):
     device: str = field(default="cpu", kw_only=True)
     evaluator: Evaluator | None = field(default=None, init=False)  # None until the first network is published
     groups: Sequence[GameGroup] = field(default=(), init=False)  # none until games begin
-    # Keeps out a thread that changes the groups, as RemoteSelfPlay has; here there is none.
+    # In RemoteSelfPlay a thread changes the groups, and this lock keeps it out.  Here there is no such thread.
     lock: AbstractContextManager[Any] = field(default_factory=nullcontext, init=False)
     group_class: ClassVar[type[Group]] = Group  # a derived class may name a derived class of Group
 
@@ -150,7 +150,7 @@ class SelfPlay(GameSource):
 
         No thread may be playing.
         """
-        with self.lock:  # in RemoteSelfPlay, a thread of its own adds the workers' answers to the groups
+        with self.lock:  # keeps out RemoteSelfPlay's thread, which puts the workers' answers into the groups
             games = [record for group in self.groups for record in group.records()]
             return to_arrays(games), {"groups": [group.state() for group in self.groups]}
 

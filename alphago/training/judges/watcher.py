@@ -37,9 +37,9 @@ from alphago.training.settings.judge_settings import RECORDS_PREFIX, WatchList, 
 PAIRS = 10  # pairs of games in a match
 SEARCH = Gumbel()  # of both players of a match, if the opponent is a network
 MOST_POSITIONS = 4096  # of records to predict: enough to distinguish an accuracy of 40 % from 42 %
-EXAM = "exam"  # the name in `watch` of the package's exam; for another exam, a colon and its file follow
+EXAM_NAME = "exam"  # the name in `watch` of the package's exam; for another exam, a colon and its file follow
 GRADE_PREFIX = "exam_"  # of the grade's numbers in a row of evaluations.jsonl
-PARTS = 20  # parts of a run, in each of which an opponent tests at most one network
+RUN_PARTS = 20  # parts of a run, in each of which an opponent tests at most one network
 LONGEST_GAP = 1 / 8  # share of the run without a test, after which the time for a part of a test suffices
 SHARE_FOR_LAST_TEST = 0.25  # share of the watching time that is left to the run's last network
 MIN_TEST_SECONDS = 0.25  # seconds that must be earned before any test
@@ -89,7 +89,7 @@ def watched_by_name(text: str, env: GameEnv) -> Watched:
     if text.startswith(RECORDS_PREFIX):
         return WatchedRecords(text, env, read_collection(text.removeprefix(RECORDS_PREFIX), env, MOST_POSITIONS))
     name, readouts = split_readouts(text)
-    if name.partition(":")[0] == EXAM:
+    if name.partition(":")[0] == EXAM_NAME:
         return WatchedExam(name, readouts, env)
     return WatchedOpponent(name, readouts, env)
 
@@ -247,8 +247,8 @@ class WatchedEntry:
     def add_time(self, seconds: float, result: WatchResult | None) -> None:
         """Add the seconds of a test to those spent, and estimate from them how long the next test takes.
 
-        The task's first test may have compiled kernels, which later tests do not, so it counts as at
-        most MIN_TEST_SECONDS.
+        The task's first test may have compiled kernels, which later tests do not.  So the first test counts as at most
+        MIN_TEST_SECONDS.
 
         Args:
             result: the result of the test; None if the test was stopped or has failed: then nothing is estimated.
@@ -297,9 +297,9 @@ class Watcher(Judge[Run]):
     def next_test(self, progress: float, iterations: int, *, is_over: bool) -> tuple[WatchedEntry, float] | None:
         """Return the task whose test is due, and the seconds that the test may take; None if no test is due.
 
-        The run has PARTS parts.  Of the tasks that have not yet tested a network in the present part, the one with the
-        least time spent is next.  Its test is due once the time left suffices for a whole test.  If the task has not
-        been tested yet, or if the share LONGEST_GAP of the run has passed since its latest test, the time of the
+        The run has RUN_PARTS parts.  Of the tasks that have not yet tested a network in the present part, the one with
+        the least time spent is next.  Its test is due once the time left suffices for a whole test.  If the task has
+        had no test yet, or if the share LONGEST_GAP of the run has passed since its latest test, the time of the
         smallest part of a test is enough.  No test is due with less than MIN_TEST_SECONDS left.  The share
         SHARE_FOR_LAST_TEST of the time earned is kept for `last_test`, which chooses the task once the run is over.
 
@@ -310,8 +310,8 @@ class Watcher(Judge[Run]):
         """
         if is_over:
             return self.last_test(iterations)
-        part = int(PARTS * progress)
-        tasks = [task for task in self.tasks if int(PARTS * task.tested) != part]
+        part = int(RUN_PARTS * progress)
+        tasks = [task for task in self.tasks if int(RUN_PARTS * task.tested) != part]
         if not tasks:
             return None
         task = min(tasks, key=lambda task: task.spent)

@@ -6,7 +6,7 @@ from pathlib import Path
 from alphago.system.validation import MOST_READOUTS, check_int, check_ranges, setting, settings
 
 RECORDS_PREFIX = "records:"  # prefix of a name in `watch` that is a file or folder of game records
-READOUTS = 64  # simulations per move of the run's network against a watched opponent whose name has no "@N"
+DEFAULT_READOUTS = 64  # simulations per move of the run's network against a watched opponent whose name has no "@N"
 
 
 @settings
@@ -116,8 +116,8 @@ def check_watch(given: object) -> tuple[str, ...]:
 def split_readouts(text: str) -> tuple[str, int]:
     """Split a name of `watch`, such as "gnugo:10@64", into the opponent and the readouts of the run's network.
 
-    These get READOUTS: names without "@"; names of game records, "records:PATH", whose path may have an "@"; and paths
-    of existing files that have no number after their last "@".
+    These get DEFAULT_READOUTS: names without "@"; names of game records, "records:PATH", whose path may have an "@";
+    and paths of existing files that have no number after their last "@".
 
     Raises:
         ValueError: if the text before "@" is empty or the text after it is not a number of readouts.
@@ -126,7 +126,7 @@ def split_readouts(text: str) -> tuple[str, int]:
     is_number = re.fullmatch(r"[0-9]+", readouts) is not None
     is_path = not is_number and Path(text).exists()
     if not at or is_path or text.startswith(RECORDS_PREFIX):
-        return text, READOUTS
+        return text, DEFAULT_READOUTS
     if not opponent or not is_number:
         raise ValueError(
             f"watch: after @ come the readouts of the run's network, as in {opponent or 'random'}@64, got {text!r}"

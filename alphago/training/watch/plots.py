@@ -37,7 +37,7 @@ LONGEST_NAME = 30  # most letters of an opponent's name
 COLOURS = ("#20242c", "#86692f", "#1f6fb4", "#c8442c", "#24794b", "#8650a8", "#8f6808", "#137a80", "#a8417e")
 POLICY_ALONE: Dash = "--"
 SEARCHED: tuple[Dash, ...] = ("-", "-.", ":")  # styles of a player's curves with different readouts
-BOARDS, BOARD_COLUMNS = 6, 3  # number of final boards in a panel, and of columns there
+MOST_BOARDS, BOARD_COLUMNS = 6, 3  # number of final boards in a panel, and of columns there
 POINTS = 80  # largest number of points of a mean curve
 COLUMNS = 4  # of panels
 Runs = str | Path | Sequence[str | Path] | Mapping[str, Sequence[str | Path]]
@@ -208,7 +208,7 @@ def board_panels(history: History) -> Iterator[CurvePanel]:
         size = row.get("board_size", game.N)  # the gate's first matches may be on a smaller board of the curriculum
         start = (game if size == game.N else game.resized(size)).match_variant().position()
         drawings, captions = [], []
-        for i, played in enumerate(row["moves"][:BOARDS]):
+        for i, played in enumerate(row["moves"][:MOST_BOARDS]):
             try:
                 end = start.after(played["moves"].split())
             except ValueError:  # a damaged game is left out

@@ -26,12 +26,12 @@ from alphago.training.source import MakeSource
 from alphago.training.workers.group_player import GroupMessage, GroupPlayer, Version
 from alphago.workers.jobs import JobPool, MakeTransport, find_workers
 
-MANY = 64  # number of groups from which a run is asynchronous unless its call sets `max_lag`
+MANY_GROUPS = 64  # number of groups from which a run is asynchronous unless its call sets `max_lag`
 PLAY_ON_NOTICE = (  # tells the user why the run is not bit-identical to another one
-    f"with {MANY} groups or more workers play on while the network learns, so this run is not bit-identical to another "
-    "one (max_lag is 1; with 0 they wait for each network)"
+    f"with {MANY_GROUPS} groups or more workers play on while the network learns, so this run is not bit-identical to "
+    "another one (max_lag is 1; with 0 they wait for each network)"
 )
-WAIT = 0.1  # seconds that `advance` waits for an answer before it looks at the clock, at `stop` and for news
+WAIT_SECONDS = 0.1  # seconds that `advance` waits for an answer before it looks at the clock, at `stop` and for news
 
 
 class RemoteGroup(GameGroup):
@@ -172,7 +172,7 @@ class RemoteSelfPlay(SelfPlay):
             wait_ends = (stop is not None and stop.is_set()) or (until is not None and time.monotonic() >= until)
             if wait_ends or self.pool.sentences:  # sentences: what `news` will return
                 return False
-            self.has_arrived.wait(WAIT)
+            self.has_arrived.wait(WAIT_SECONDS)
 
     def _submit(self, number: int) -> None:
         """Give the workers the next task of a group, if there is one; the caller has the pool's lock.
@@ -290,8 +290,8 @@ def source_by_workers(workers: str | int | None, max_lag: int | None = None) -> 
     def make_source(env: GameEnv, settings: SelfPlaySettings, *more: Any, **options: Any) -> RemoteSelfPlay:
         """Return the source of a stage's games, which workers play; the arguments are those of SelfPlay."""
         # By default, many groups do not wait for each other and for the learner, which would cost many games.
-        workers_play_on = max_lag is None and settings.groups >= MANY
-        # None tells RemoteSelfPlay that the workers wait for each new network, as `max_lag` = 0 tells `train`.
+        workers_play_on = max_lag is None and settings.groups >= MANY_GROUPS
+        # For workers that wait for each new network, `max_lag` is 0 in `train`, but None in RemoteSelfPlay.
         most_lag = 1 if workers_play_on else max_lag or None
         source = RemoteSelfPlay(env, settings, *more, make_transport=make_transport, max_lag=most_lag, **options)
         if workers_play_on:
