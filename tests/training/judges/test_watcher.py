@@ -27,7 +27,7 @@ from alphago.training.judges.prediction import WatchedRecords
 from alphago.training.judges.results import WatchResult
 from alphago.training.judges.watcher import (
     PAIRS,
-    PARTS,
+    RUN_PARTS,
     WatchedExam,
     WatchedOpponent,
     Watcher,
@@ -67,7 +67,7 @@ class Slow:
             played += count
             count = more_pairs(played, at_first, seconds_left())
         row = {"opponent": self.name, "readouts": None, "played": played}
-        return WatchResult(row, "played", part=played / PAIRS, least=self.first / PAIRS)
+        return WatchResult(row, "played", part=played / PAIRS, least_part=self.first / PAIRS)
 
 
 @contextmanager
@@ -114,7 +114,7 @@ class TestShare:
             assert own[0]["seconds"] <= 120  # early
             assert own[-1]["games"] == 1200  # and the run's last
             assert len({row["games"] for row in own}) == len(own)
-            assert PARTS / 2 <= len(own) <= PARTS + 1 or name != "fast"
+            assert RUN_PARTS / 2 <= len(own) <= RUN_PARTS + 1 or name != "fast"
             assert len(own) >= 3  # with what they have after an eighth
         assert rows[-1]["watch_seconds"] == pytest.approx(watcher.spent)
 
@@ -241,7 +241,7 @@ class TestMatches:
         random = WatchedOpponent("random", 4, GO4)
         whole = play(random, HashEvaluator(), 3)
         assert (whole.part, whole.row["played"]) == (1, 2 * PAIRS)
-        first = round(PAIRS * whole.least)
+        first = round(PAIRS * whole.least_part)
         assert first == min(PAIRS, max(1, available_cores() // 2))
         part = play(random, HashEvaluator(), 3, 9.0, -1.0)
         assert part.row["played"] == 2 * first == round(2 * PAIRS * part.part)
@@ -343,7 +343,7 @@ def test_a_row(file: Path) -> None:
     assert found["exam_points"] == compute_grade(mark(watched.exam, answers)).points.value
     assert found["exam_points_low"] <= found["exam_points"] <= found["exam_points_high"]
     assert f"loses {found['exam_points']:.2f} ±" in tested.summary
-    assert tested.part == tested.least == 1
+    assert tested.part == tested.least_part == 1
 
 
 class TestNames:
