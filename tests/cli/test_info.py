@@ -92,7 +92,7 @@ def test_how_far_a_run_is_from_its_recipe(tmp_path: Path) -> None:
         (tmp_path / "metrics.jsonl").write_text(json.dumps({"seconds": 9.0, "positions": positions}) + "\n")
         told = f"{positions:,} of some 484,000 positions after which its run beat GNU Go{more}"
         assert next_steps(tmp_path, config)["recipe 9x9"] == told
-    assert next_steps(tmp_path, config)["how good it is"] == f"alphago exam {tmp_path}@0 {tmp_path}"
+    assert next_steps(tmp_path, config)["how good it is"] == f"alphago exam {tmp_path}"
 
 
 def spend_all(folder: Path) -> None:

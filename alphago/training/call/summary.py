@@ -80,8 +80,8 @@ def next_steps(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
     has_exam = (config["game"], config["env"].get("board_size")) in games_with_exams
     path = typed_path(folder)
     game = game_flag(config["game"], folder)
-    # PATH@0 names the run's network without search (0 readouts), PATH alone has the readouts that the exam chooses.
-    grade = f"alphago exam {path}@0 {path}" if has_exam else f"alphago evaluate {path} random"
+    # The exam grades the run's network twice: without search, and with 64 readouts.
+    grade = f"alphago exam {path}" if has_exam else f"alphago evaluate {path} random"
     return {**steps, "how good it is": grade + game, "play it": f"alphago web {path}{game}"}
 
 
