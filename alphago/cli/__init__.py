@@ -104,7 +104,8 @@ def quick_imports() -> Iterator[None]:
 def run(verb: str, parser: Parser, options: argparse.Namespace) -> int:
     """Run a verb with its parsed options, and return the exit code; errors that a user can correct are printed."""
     try:
-        with repeated_interrupts():  # a single interrupt may get lost in Python
+        # Python drops a Ctrl-C that comes in a destructor or in a callback of an import; here it is then sent again.
+        with repeated_interrupts():
             code = int(options.run(options))
         sys.stdout.flush()  # raises if the disk is full; later, at the exit of Python, a failure would not be caught
         return code
@@ -125,7 +126,8 @@ def make_parser(verb: str, *, in_full: bool = False) -> Parser:
     Args:
         in_full: whether the help is that of --help-all.
     """
-    module = importlib.import_module(f"alphago.cli.{VERBS[verb][0]}")
+    module_name, _ = VERBS[verb]
+    module = importlib.import_module(f"alphago.cli.{module_name}")
     parser = Parser(f"alphago {verb}", module.run, in_full=in_full)
     module.add_options(parser)
     parser.usage = format_usage(parser)

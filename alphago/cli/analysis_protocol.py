@@ -14,7 +14,7 @@ IGNORED = "ignored; accepted for clients that pass it to KataGo"
 
 
 def add_options(parser: Parser) -> None:
-    parser.hints["--game"] = "the analysis protocol is for Go"
+    parser.why_no_option["--game"] = "the analysis protocol is for Go"
     add_model(parser)
     option(parser, "-model MODEL", "the same as MODEL, in KataGo's notation", dest="katago_model")
     option(parser, "-config FILE", IGNORED)

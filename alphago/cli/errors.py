@@ -16,7 +16,7 @@ SETTINGS = re.compile(r"\w+(?: (?:or|and) \w+)*(?:, in minutes,)? must |\w+ is a
 # The end of a message about a setting that another part has: how to choose that part.
 CHOICE = re.compile(r': give (?P<keyword>\w+)="(?P<value>.*)"$')
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EPIPE)  # what writing to standard output raises
-OWN_GAME = re.compile(r": give the game, in Python .* as --game \S+")  # advice that only commands with --game can use
+GAME_ADVICE = re.compile(r": give the game, in Python .* as --game \S+")  # advice for commands with --game
 NATIVE_MEMORY = re.compile(r"could not create a (primitive|memory)|bad_alloc|[Cc]annot allocate memory")
 LEAST_ADDRESSES = 3e9  # bytes of addresses: training a small network needs 1.6e9 of them with two threads
 TORCH_MEMORY = re.compile(r"DefaultCPUAllocator.* tried to allocate (\d+) bytes")
@@ -70,14 +70,15 @@ def runtime_error_text(error: RuntimeError) -> str | None:
 
 
 def with_usable_advice(text: str, parser: Parser) -> str:
-    """Return a message without advice to give --game (OWN_GAME) if the command has no such option.
+    """Return a message in which advice to give --game (GAME_ADVICE) is replaced if the command has no such option.
 
-    The reason why the command has no --game stands instead: `: the Go Text Protocol is for Go` for `alphago gtp`.
+    The reason why the command has no --game stands instead.  For `alphago gtp`, `…: give the game, in Python to
+    load_model, … as --game FILE.py:CLASS` becomes `…: the Go Text Protocol is for Go`.
     """
     if "--game" in parser._option_string_actions:
         return text
-    reason = parser.hints.get("--game", "this command is for the package's games")
-    return OWN_GAME.sub(f": {reason}", text)
+    reason = parser.why_no_option.get("--game", "this command is for the package's games")
+    return GAME_ADVICE.sub(f": {reason}", text)
 
 
 def with_flags(text: str, parser: argparse.ArgumentParser) -> str:

@@ -20,7 +20,7 @@ DTYPES = ("float32", "bfloat16", "int8", "fastest")
 
 
 def add_options(parser: Parser) -> None:
-    parser.hints["--game"] = "exams are of Go"
+    parser.why_no_option["--game"] = "exams are of Go"
     option(parser, "networks NET", "one or more; see below", nargs="*")
     option(parser, "--readouts N,…", "simulations per move; 0: the policy alone (0,64)", integers, default=(0, 64))
     option(parser, "--file FILE", "the exam (the package's for the networks' board)")
@@ -106,6 +106,7 @@ def make_positions(options: argparse.Namespace) -> int:
     return with_bar(
         lambda tell: make_exam(options.make, options.engine, options.games, options.board_size, settings, tell=tell),
         settings.positions,
-        told=f"of {settings.positions} positions are in {options.make}",
+        # The end of a sentence, which begins with the number of positions that were made.
+        ending=f"of {settings.positions} positions are in {options.make}",
         advice="the games have no more undecided positions: more games or a larger --per-game give more",
     )

@@ -21,7 +21,7 @@ SUFFIX = ".reviewed"
 
 
 def add_options(parser: Parser) -> None:
-    parser.hints["--game"] = "games to review are games of Go, in SGF files"
+    parser.why_no_option["--game"] = "games to review are games of Go, in SGF files"
     option(parser, "games PATH", "SGF files, or folders of SGF files", nargs="+")
     option(parser, "--model MODEL", "a network's name, file or run folder, or katago:FILE (the packaged one)")
     option(parser, "--readouts N", "simulations per position (200)", integer, default=200)
@@ -33,9 +33,9 @@ def add_options(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Review games of Go: write an SGF file with win rates, scores, best lines and mistakes, and a graph."""
-    # The network for a board size; raises ValueError if there is none.
+    # The network for a board size, which `load` returns after the game; raises ValueError if there is none.
     network_for = cache(lambda size: load(options.model, size, game=GoEnv.name)[1])
-    written: set[str] = set()
+    written: set[str] = set()  # paths of the reviews so far: no review replaces another one of this command
     code = 0
     for path, folder in files_to_review(options.games, options.to):
         for fault in review(path, folder, options, network_for, written):
@@ -68,7 +68,7 @@ def review(
     has_several = len(games) > 1
     for number, game in enumerate(games, 1):
         if game.faults and not game.moves:
-            yield game.faults[0].of(str(path))
+            yield game.faults[0].of(str(path))  # a sentence with the path and the place in the file
             continue
         for fault in game.faults:
             told = f"alphago review: {fault.of(str(path))}; {len(game.moves)} moves are reviewed"

@@ -13,7 +13,7 @@ from alphago.system.validation import MOST_READOUTS, check_int
 
 
 def add_options(parser: Parser) -> None:
-    parser.hints["--game"] = "the Go Text Protocol is for Go"
+    parser.why_no_option["--game"] = "the Go Text Protocol is for Go"
     add_model(parser)
     text = "how moves are chosen: at random, by the network's policy alone, or by search (mcts)"
     option(parser, "--policy", text, choices=("random", "net", "mcts"), default="mcts")

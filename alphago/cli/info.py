@@ -135,7 +135,8 @@ def resignation_notes(path: Path) -> dict[str, Any]:
     The facts are the threshold, the number of resignations that the threshold was judged on, and the share of wrong
     resignations, those in games that were not lost.
     """
-    notes = read_weights(path)[1]["extra"] if path.exists() else {}
+    _, description = read_weights(path) if path.exists() else ({}, {"extra": {}})
+    notes = description["extra"]
     facts = {  # by name: the note in the file, and the type in which `readable` prints it
         "mover's value below": ("resign_threshold", str),
         "resignations judged": ("resignations_judged", int),

@@ -26,7 +26,7 @@ def add_options(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Label positions of games of Go by a teacher: its policy, win rate, lead and ownership become a dataset, from
     which alphago supervised learns.  The teacher is another program, or a network of this package with search.  The
-    same command resumes an interrupted one.  A network that learns from labels is taught, and says by whom.
+    same command resumes an interrupted one.  alphago info names the teacher of a network that has learned from labels.
     """
     from alphago.exams.position_labels import label_games, own_engine  # imported late: it loads the readers of games
 
@@ -38,12 +38,13 @@ def run(options: argparse.Namespace) -> int:
     return with_bar(
         lambda tell: label_games(options.to, engine, options.games, options.board_size, settings, tell=tell),
         settings.positions,
-        told=f"labelled positions are in {options.to}: alphago supervised {typed_path(options.to)} learns from them",
+        # The end of a sentence, which begins with the number of positions that were made.
+        ending=f"labelled positions are in {options.to}: alphago supervised {typed_path(options.to)} learns from them",
         advice="the games have no more positions: more games or a larger --per-game give more, in another dataset",
     )
 
 
-def with_bar(make: Callable[[Tell], int], wanted: int, told: str, advice: str) -> int:
+def with_bar(make: Callable[[Tell], int], wanted: int, ending: str, advice: str) -> int:
     """Make positions while a bar shows the progress, for `label` and `exam --make`; return the exit code.
 
     The exit code is INTERRUPTED after Ctrl-C, else 0, also if there are fewer positions than wanted.
@@ -51,8 +52,8 @@ def with_bar(make: Callable[[Tell], int], wanted: int, told: str, advice: str) -
     Args:
         make: makes the positions, calls its argument, a Tell, after each, and returns their number.
         wanted: the number of positions to make.
-        told: what to print after their number.
-        advice: what to print if they are fewer than wanted.
+        ending: the end of the sentence to print, after the number of positions.
+        advice: what to print if there are fewer positions than wanted.
     """
     try:
         with LiveBar(unit="position") as bar:
@@ -67,7 +68,7 @@ def with_bar(make: Callable[[Tell], int], wanted: int, told: str, advice: str) -
     except KeyboardInterrupt:
         print("stopped; the same command goes on", file=sys.stderr)
         return INTERRUPTED
-    print(f"{positions} {told}")
+    print(f"{positions} {ending}")
     if positions < wanted:
         print(advice, file=sys.stderr)
     return 0

@@ -9,7 +9,7 @@ from alphago.env.go import GoEnv
 
 
 def add_options(parser: Parser) -> None:
-    parser.hints["--game"] = "the tools are for Go"
+    parser.why_no_option["--game"] = "the tools are for Go"
     add_model(parser)
     option(parser, "--readouts N", "simulations per position (200)", integer, default=200)
     add_device(parser)
@@ -21,7 +21,7 @@ def run(options: argparse.Namespace) -> int:
     """
     from alphago.ui.model_context import GoTools
 
-    # The network for a board size, loaded when it is first asked for.
+    # The network for a board size, which `load` returns after the game; it is loaded when it is first asked for.
     network = cache(lambda size: load(options.model, size, game=GoEnv.name)[1])
     GoTools(network, options.readouts, options.device).server().run()
     return 0

@@ -14,8 +14,8 @@ from alphago.env.oware import RULES as RULES_OF_OWARE
 from alphago.env.packaged_nets import packaged_net, packaged_nets, usual_game
 from alphago.mcts.levels import Level, check_level
 
-RULES = "rules"  # a keyword of Oware; of Go, a name for ko and suicide
-GAME = "game:"  # prefix of the names of a game's keywords among the parsed options
+RULES_KEYWORD = "rules"  # a keyword of Oware; of Go, a name for ko and suicide
+GAME_PREFIX = "game:"  # prefix of the names of a game's keywords among the parsed options
 WHO = "who plays, instead of this process: a number, auto or HOST:PORT (of a Ray cluster), or folder:PATH"
 RUN_OPTIONS = ("folder", "tower_height", "channels", "stop_after")  # those of `add_run` that the call of a run takes
 BRIEF = {"komi": "White's points before a game of Go"}  # what --help says of a game's keywords
@@ -83,7 +83,7 @@ def add_game_settings(parser: Parser) -> None:
     keywords: dict[str, list[tuple[str, Setting]]] = {}
     for name, env in GAMES.items():
         for setting in keyword_settings(env):
-            if setting.name != "board_size" and setting.types:  # without types, its values cannot be typed in a shell
+            if setting.name != "board_size" and setting.types:  # without types, its values cannot be written in a shell
                 keywords.setdefault(setting.name, []).append((name, setting))
     flags = {name: "--" + name.replace("_", "-") for name in keywords}
     for name, settings in keywords.items():
@@ -102,9 +102,9 @@ def merge_settings(name: str, settings: Sequence[tuple[str, Setting]], flags: Ma
     types = dict.fromkeys(kind for _, setting in settings for kind in setting.types)  # a set that keeps the order
     text = "; ".join(f"{game}: {setting.help}" for game, setting in settings)
     _, first = settings[0]
-    merged = replace(first, name=GAME + name, types=tuple(types), default=None, text=in_shell(text, flags))
-    if name == RULES:  # any text, see `given_game_settings`
-        merged = replace(merged, choices=(), text=f"{USUAL_GAME}: {', '.join(played_rules())}; {text}")
+    merged = replace(first, name=GAME_PREFIX + name, types=tuple(types), default=None, text=in_shell(text, flags))
+    if name == RULES_KEYWORD:  # other texts too: for Go, names of its rules, which `given_game_settings` replaces
+        merged = replace(merged, choices=(), text=in_shell(f"{USUAL_GAME}: {', '.join(played_rules())}; {text}", {}))
     return merged
 
 
@@ -116,11 +116,11 @@ def given_game_settings(options: argparse.Namespace) -> dict[str, Any]:
     Raises:
         ValueError: for the name of rules by which games cannot be scored.
     """
-    given = {name.removeprefix(GAME): value for name, value in vars(options).items() if name.startswith(GAME)}
+    given = {key.removeprefix(GAME_PREFIX): item for key, item in vars(options).items() if key.startswith(GAME_PREFIX)}
+    rules = given.get(RULES_KEYWORD)
     # Without --game, the name itself shows whether it is of rules of Go or of Oware.
-    names_rules_of_go = RULES in given and given[RULES] not in RULES_OF_OWARE and options.game in (None, USUAL_GAME)
-    if names_rules_of_go:
-        given |= named_rules(given.pop(RULES))._asdict()
+    if rules not in (None, *RULES_OF_OWARE) and options.game in (None, USUAL_GAME):
+        given |= named_rules(given.pop(RULES_KEYWORD))._asdict()
     return given
 
 

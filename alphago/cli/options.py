@@ -43,7 +43,7 @@ class Parser(argparse.ArgumentParser):
         # Without abbreviations, since --game of a command without it would be taken as --games.
         super().__init__(prog, description=description, epilog=epilog, allow_abbrev=False, formatter_class=formatter)
         self.set_defaults(run=run)
-        self.hints: dict[str, str] = {}  # by flag that does not exist, what its error message says
+        self.why_no_option: dict[str, str] = {}  # by a flag that the command does not have: the reason, for errors
         self.in_full = in_full
 
     def shorten(self, flag: str, text: str = "") -> None:
@@ -87,7 +87,7 @@ class Parser(argparse.ArgumentParser):
             longer = [known for known in flags if known.startswith(flag)]
             near = f"did you mean {' or '.join(longer)}?" if longer else ""
             near = near or near_misses(flag, flags, otherwise=f"{self.prog} --help lists them all")
-            self.error(f"no option {flag}: {self.hints.get(flag, near)}")
+            self.error(f"no option {flag}: {self.why_no_option.get(flag, near)}")
         positionals = [action for action in self._actions if not action.option_strings]
         if any(action.nargs in ("+", "*") for action in positionals):  # several words, which options may separate
             return super().parse_intermixed_args(words, namespace)
@@ -239,15 +239,15 @@ def keyword_settings(target: type) -> list[Setting]:
 
 
 def typed_setting(name: str, hint: object, default: object, text: str) -> Setting:
-    """Return the Setting of a keyword with the type `hint`; without types if no value can be typed in a shell."""
+    """Return the Setting of a keyword with the type `hint`; without types if no value can be written in a shell."""
     members = union_members(hint)
     literals = [member for member in members if get_origin(member) is Literal]
     choices = tuple(str(choice) for member in literals for choice in get_args(member))
-    types = tuple(str if member in literals else member for member in members if is_typed(member))
+    types = tuple(str if member in literals else member for member in members if fits_shell(member))
     return Setting(name, types, default, text, choices)
 
 
-def is_typed(kind: object) -> bool:
+def fits_shell(kind: object) -> bool:
     """Return whether values of a type can be given on the command line, unlike functions and nested settings."""
     return kind in (*EXPECTED, bool, NoneType) or get_origin(kind) in (Literal, tuple)
 
@@ -279,8 +279,12 @@ def option(parser: argparse._ActionsContainer, words: str, text: str, kind: Any 
 
 
 def add_setting(parser: argparse._ActionsContainer, flag: str, setting: Setting) -> argparse.Action:
-    """Add one option to `parser`; the parsed options have the setting's name only if the option was given."""
-    text = in_shell(setting.help, {}).replace("%", "%%")  # argparse formats it with %
+    """Add one option to `parser`; the parsed options have the setting's name only if the option was given.
+
+    Args:
+        setting: its help text is already in the words of a shell, see `in_shell`.
+    """
+    text = setting.help.replace("%", "%%")  # argparse formats it with %
     common: dict[str, Any] = {"dest": setting.name, "default": argparse.SUPPRESS, "help": text}
     if bool in setting.types:
         return parser.add_argument(flag, action=argparse.BooleanOptionalAction, **common)

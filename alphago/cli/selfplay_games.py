@@ -48,7 +48,8 @@ def run(options: argparse.Namespace) -> int:
     make_settings(SelfPlaySettings, given)  # raises before there is a progress bar
     # What plays: an evaluator; workers get the network itself, and make their own evaluators.
     agent = network if options.workers is not None else as_evaluator(network, env, options.device)
-    # The threshold that the network's run has measured; -1, never, if that run's games differ, for example in komi.
+    # The threshold that the network's run has measured; -1, never, if the games of that run differ from the games that
+    # begin with this position, for example in komi.
     given.setdefault("resign_threshold", measured_threshold(network, env.position()))
     as_records = options.records or not env.has_sgf
     with game_folder(options.folder, env, options.games, as_records=as_records, verbose=options.verbose) as save:
@@ -118,5 +119,6 @@ def print_summary(played: Sequence[GameRecord], path: Path) -> None:
     outcomes = [record.outcome for record in played]  # Black's
     black, white = sum(outcome > 0 for outcome in outcomes), sum(outcome < 0 for outcome in outcomes)
     print(f"{len(played)} games in {path}: Black won {black}, White {white}, drawn {len(played) - black - white}")
-    if played[0].seed is not None:  # the seed of the call, and the game's number
-        print(f"--seed {played[0].seed[0]} plays them again")
+    if played[0].seed is not None:
+        call_seed, _ = played[0].seed  # the second number is the game's
+        print(f"--seed {call_seed} plays them again")

@@ -20,22 +20,21 @@ BY_PATH = "by_path"  # where the parsed options have what --set gave: paths and 
 
 
 def add_flags(parser: Parser, root: type, title: str, *, defaults: Mapping[str, Any] = MappingProxyType({})) -> None:
-    """Add a flag to `parser` for each setting of the class `root` that can be typed, and --set for the others.
+    """Add a flag to `parser` for each setting of the class `root` that a shell can write, and --set for the others.
 
     Args:
         title: the heading of the settings that belong to no part.
         defaults: values, by keyword, that the help shows instead of the settings' own.
     """
-    known = addresses(root)
+    known = addresses(root)  # by path, the Address of each setting: its keyword, its class and its field in the class
     by_keyword = {address.keyword: address for address in known.values() if address.keyword}
     by_path = [path for path, address in known.items() if not address.keyword]
     flags = {keyword: "--" + SHORT.get(keyword, keyword).replace("_", "-") for keyword in by_keyword}
-    # Whether --help shows only the settings that have a short help, since the class has many settings.
+    # Whether --help shows only the settings that have a short help ("shown"), since the class has many settings.
     is_shortened = any(address.field.metadata["shown"] for address in known.values())
     for keyword, address in by_keyword.items():
         setting = to_setting(address)
-        can_be_typed = setting.types or setting.choices
-        if not can_be_typed:
+        if not (setting.types or setting.choices):  # no value can be written in a shell
             continue
         # A help text names settings by their keywords, and settings of its own class also by their fields' names.
         siblings = [sibling for sibling in by_keyword.values() if sibling.owner is address.owner]
@@ -84,15 +83,14 @@ def to_setting(address: Address) -> Setting:
     It has neither types nor choices, and gets no flag, if a part has a single choice, or if the setting's values cannot
     be written on a command line.
     """
-    field, part = address.field, address.part
+    field, default, part = address.field, address.default, address.part  # part: None for a plain value
     if part is not None and not part.optional:
         choices = part.choices if len(part.choices) > 1 else {}
-        # By name, a choice is a class, or an object of certain settings: the default's class, or the default itself.
-        default_choices = type(address.default), address.default
-        default_name = next((name for name, choice in choices.items() if choice in default_choices), None)
+        # The choices are objects or classes.  The default is one of the objects, or an object of one of the classes.
+        default_name = next((name for name, choice in choices.items() if choice in (default, type(default))), None)
         return Setting(address.keyword, (), default_name, field.metadata["help"], choices=tuple(choices))
     hint = get_type_hints(address.owner)[field.name]
-    setting = typed_setting(address.keyword, hint, address.default, field.metadata["help"])
+    setting = typed_setting(address.keyword, hint, default, field.metadata["help"])
     # The word none sets a setting back to a default of None, and takes a part off, which is optional here.
     if field.default is None or part is not None:
         setting = replace(setting, types=(*setting.types, NoneType))
@@ -103,7 +101,7 @@ def to_setting(address: Address) -> Setting:
 
 def brief(setting: Setting, address: Address) -> str:
     """Return a setting's help in a few words, with the default if there is one; "" if --help does not show it."""
-    text = address.field.metadata["shown"]
+    text = address.field.metadata["shown"]  # the short help, "" if there is none
     if not text:
         return ""
     if setting.choices:

@@ -90,10 +90,10 @@ def describe(path: Path) -> None:
     for split in ("train", "validation", "test"):
         rows = dataset.rows[dataset.select(split)]
         print(f"{len(rows):10}  {split} games, {int(rows['length'].sum())} positions")
-    if teacher := dataset.index.get("teacher"):
-        print(f"labelled by {dataset.teacher} on {teacher['date']}, drawn from {teacher['drawn']['games']} games")
+    if labelling := dataset.index.get("teacher"):
+        print(f"labelled by {dataset.teacher} on {labelling['date']}, drawn from {labelling['drawn']['games']} games")
     for imported in dataset.index["imports"]:
         state = "" if imported["complete"] else " (interrupted: repeat the command)"
-        print(f"from {', '.join(str(source[0]) for source in imported['sources'])}{state}")
+        print(f"from {', '.join(str(path) for path, *_ in imported['sources'])}{state}")
         for reason, count in sorted(imported["rejected"].items(), key=lambda pair: -pair[1]):
             print(f"{count:10}  left out: {reason}")

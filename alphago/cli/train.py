@@ -27,7 +27,7 @@ BRIEF = {
 
 
 def add_options(parser: Parser) -> None:
-    parser.hints["--max-minutes"] = "--minutes is the length of the whole run, --stop-after ends only this call"
+    parser.why_no_option["--max-minutes"] = "--minutes is the length of the whole run, --stop-after ends only this call"
     size = "the preset's, the model's own, or the game's usual one, in Go 9"
     models.add_game(parser, game="go, or the model's own", size=size)
     option(parser, "--preset NAME", "a recipe and its game: 9x9, cody2007, oware, … (the board's own)")
@@ -82,8 +82,8 @@ def game_to_train(options: argparse.Namespace, model: Path | None) -> GameEnv:
     """Return the game to train for, with the game's keywords on the command line.
 
     If a run starts from a network, its game is the network's, on the board of --board-size or --preset.  Otherwise it
-    is the game of the run in --folder.  If there is no run, it is the game of --preset or of --game, set up as its
-    recipe says.
+    is the game of the run in --folder.  If there is no run, it is the game of --preset or of --game, see
+    `game_of_recipe`.
 
     Args:
         model: the file of the network to start from; None for a new network.
@@ -125,9 +125,9 @@ def game_of_run(options: argparse.Namespace) -> GameEnv:
 
 
 def game_of_recipe(options: argparse.Namespace, preset: Recipe | None, given: Mapping[str, Any]) -> GameEnv:
-    """Return the game of --game or --preset, set up as its recipe says: as the preset, or else as its own recipe.
+    """Return the game of --game or --preset, set up by the preset or, without --preset, by the recipe of its board.
 
-    Without a recipe of its own, or with the preset of another game, the game has its usual options.
+    The game has its usual options if the preset is for another game, or if there is no recipe for the game.
 
     Args:
         given: keywords of the game.  They matter here only where a game cannot be made without them.

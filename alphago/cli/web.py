@@ -11,7 +11,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import USUAL_GAME
 
 PORT = 8270
-WARM_UP = 8  # readouts of the first search, which compiles what is not compiled yet
+FIRST_READOUTS = 8  # readouts of the first search, which compiles what is not compiled yet
 FIRST_LEVEL = 3  # of a page for which no network and no run was named
 LOADING_SECONDS = 20.0  # longest wait at the end for what is still loading
 
@@ -97,7 +97,7 @@ def get_ready(engines: Any, env: GameEnv, is_compiling: bool) -> None:
             compile_player(analysis=False)  # meanwhile the second process compiles what the network needs
         engine = engines.engine(engines.usual_network(env), env)
         # A short search, whose answer is not used.
-        engine.analyst.ask(engine.position(env.position()), limit=Limit(WARM_UP), reuse=False).last()
+        engine.analyst.ask(engine.position(env.position()), limit=Limit(FIRST_READOUTS), reuse=False).last()
     except Exception:  # the page is told of it when it asks for the engine
         pass
     finally:

@@ -264,7 +264,7 @@ def make_reply(query: Query, turn: QueryTurn, analysis: Analysis, during: bool) 
         "id": query.id,
         "isDuringSearch": during,
         "turnNumber": turn.number,
-        "moveInfos": [query_info(info) for info in move_infos(analysis, query.flags, least=1)],
+        "moveInfos": [query_info(info) for info in move_infos(analysis, query.flags, least_moves=1)],
         "rootInfo": {
             **root_fields(analysis),
             "symHash": symmetric_hash(turn.position),
@@ -274,7 +274,7 @@ def make_reply(query: Query, turn: QueryTurn, analysis: Analysis, during: bool) 
         **board_fields(analysis, query.flags),
     }
     if "policy" in query.flags:
-        # Illegal actions have -1, as in KataGo.
+        # prior[0]: of the turn's position, the only one of the analysis.  Illegal actions have -1, as in KataGo.
         reply["policy"] = np.where(turn.position.legal_mask, analysis.prior[0].astype(np.float64), -1).round(8).tolist()
     return reply
 

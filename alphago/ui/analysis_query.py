@@ -164,8 +164,8 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     turns, has_handicap = parse_turns(fields, env, stones, moves, defaults.limits.positions)
     if asks_for_bonus(fields, gives_bonus) and has_handicap:
         warnings.append(("rules", go_rules.NO_BONUS))
-    chosen = [words for name, words in FLAGS.items() if boolean_field(fields, name)]
-    flags = {word for words in chosen for word in words}
+    # FLAGS: by a boolean field of the query, such as includeOwnership, the fields that it adds to replies.
+    flags = {added for name in FLAGS if boolean_field(fields, name) for added in FLAGS[name]}
     # A limit counts simulations, without the first visit, which is the evaluation of the position itself.
     limit = Limit(visits - 1, positive_field(override, "maxTime"))
     return Query(query_id, turns, side, search_options(fields, env, limit, flags), flags, warnings)

@@ -57,17 +57,17 @@ def move_fields(analysis: Analysis, move: MoveAnalysis, i: int = 0) -> dict[str,
     }
 
 
-def move_infos(analysis: Analysis, flags: Collection[str], least: int = 0) -> list[dict[str, Any]]:
+def move_infos(analysis: Analysis, flags: Collection[str], least_moves: int = 0) -> list[dict[str, Any]]:
     """Return the fields of each move of the first position, the best first.
 
     Args:
         flags: the optional fields to return, in the words of `kata-analyze`: pvVisits, pvEdgeVisits, movesOwnership
             and movesOwnershipStdev.  Other words have no effect.
-        least: the least number of moves to return, if there are as many legal ones; see `Analysis.moves`.
+        least_moves: the least number of moves to return, if there are as many legal ones; see `Analysis.moves`.
     """
     owners = {"movesOwnership": analysis.move_ownership, "movesOwnershipStdev": analysis.move_ownership_stdev}
     infos = []
-    for move in analysis.moves(least=least):
+    for move in analysis.moves(least=least_moves):
         info = move_fields(analysis, move)
         info |= {name: list(move.line_visits) for name in ("pvVisits", "pvEdgeVisits") if name in flags}
         for name, boards in owners.items():

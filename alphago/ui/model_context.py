@@ -173,7 +173,8 @@ def read_game(game: str, size: int) -> SgfGame:
         ValueError: for a text that is neither.
     """
     if "(" in game:  # SGF; moves have no parentheses
-        # A wrong komi, or stones that are set up at the end, would make the scores wrong.
+        # Faults that do not change the moves (HARMLESS) are let pass.  Two of them would make the scores wrong: a wrong
+        # komi, and stones that are set up at the end.
         return parse_sgf(game.encode(), allowed={*HARMLESS} - {FINAL_SET_UP, KOMI})
     env = GoEnv(size)
     return SgfGame.in_game(env, env.position().after(game.replace(",", " ").split()).moves)

@@ -51,13 +51,14 @@ class NotebookGame:
         env: GameEnv = start.env
         self.env, self.network, self.device, self._start = env, nn, device, start
         self.shown_in: int | None = None  # the number of the notebook's cell that shows the board
-        self._usual_games = {env.name: env}  # the games that can be played here, by name
+        self._games = {env.name: env}  # by name, the games that can be played here: one
         self._kept: Mapping[str, Any] = {}  # the board's last report, in which "here" is a link to its position
         first = first_settings(start, mode, limit, level)
-        # The reply to the first query of a board; "kept" is the last report, for a board that is shown again.
+        # The reply to the first query of a board.  "runs": no runs of training can be watched here.  "kept": the last
+        # report, for a board that is shown again.
         self._greeting = {"games": [offer_view(env)], "runs": [], "first": first, "kept": None}
         self._executor = ThreadPoolExecutor(1, "alphago-page")  # one thread, in which queries are answered
-        reader = QueryReader(Engines([Choice(NETWORK_NAME, nn, env.name)], device), self._usual_games, self._greeting)
+        reader = QueryReader(Engines([Choice(NETWORK_NAME, nn, env.name)], device), self._games, self._greeting)
         self._answers = PageAnswers(reader, lambda line: self.widget.send(json.loads(line)))
 
     def _receive(self, query: Any) -> None:
@@ -72,7 +73,7 @@ class NotebookGame:
     def position(self) -> Position:
         """The position on the board."""
         # Before the board's first report, the game has not begun.
-        return open_link(self._kept["here"], self._usual_games) if self._kept else self._start
+        return open_link(self._kept["here"], self._games) if self._kept else self._start
 
     @property
     def result(self) -> str:

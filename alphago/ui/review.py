@@ -85,7 +85,10 @@ class Review:
         return [move for move in self.moves if move.grade]
 
     def summary(self) -> str:
-        """Return a text with each side's number of mistakes by grade, the costliest mistakes, and the file's faults."""
+        """Return a text with each side's number of mistakes by grade, the costliest mistakes, and the file's faults.
+
+        The last line is a notice if the rules in the file do not score by area, as games are scored here.
+        """
         lines = []
         for colour, name in PLAYER_NAMES.items():
             moves = [move for move in self.moves if move.colour == colour]
@@ -96,8 +99,8 @@ class Review:
         for move in sorted(self.mistakes, key=lambda move: -move.cost)[:MOST_LISTED]:
             lines.append(f"  move {move.ply + 1}, {PLAYER_NAMES[move.colour]} {self.sentence(move)}")
         lines += [f"  in the file, {fault}" for fault in self.game.faults]
-        if self.game.scoring:
-            lines.append(f"  {self.game.scoring}")
+        if self.game.scoring_notice:
+            lines.append(f"  {self.game.scoring_notice}")
         return "\n".join(lines)
 
     def sentence(self, move: MoveReview) -> str:
@@ -181,7 +184,8 @@ def review_move(analysis: Analysis, ply: int, action: int) -> MoveReview:
     """
     colour, best = int(analysis.to_play[ply]), analysis.best(ply)
     sign = colour * int(analysis.to_play[ply + 1])  # 1 if the same side moves again, else -1
-    # The values and scores after the best move and after the played move, both in the view of the move's player.
+    # The values and scores after the best move and after the played move, both in the view of the move's player: means
+    # over the simulations through the best move (`root_readings`), and over those after the played move.
     best_values, best_scores = analysis.root_readings
     played_value, played_score = sign * analysis.value[ply + 1], sign * analysis.root_score[ply + 1]
     # A search may find the played move better than the best one: then it has lost nothing.

@@ -144,7 +144,7 @@ class SgfGame:
         return read_rules(self.rules) or self.assumed or Rules()
 
     @property
-    def scoring(self) -> str:
+    def scoring_notice(self) -> str:
         """A sentence if the rules in the file do not score by area, as games are scored here; else ""."""
         why = why_other_score(self.rules)
         return f"games are scored by area, and not as the file says: {why}" if why else ""

@@ -229,6 +229,7 @@ def ownership(engine: GtpEngine, arguments: list[str]) -> str:
 def policy(engine: GtpEngine, arguments: list[str]) -> str:
     """Return the network's policy without the pass, a board row per line."""
     position = engine.game.position_for(engine.game.to_play)
+    # [0, :-1]: of the only position, all actions but the last one, the pass.
     return rows_text(engine.kept_analysis(position).prior[0, :-1], position)
 
 
@@ -242,8 +243,8 @@ def search(engine: GtpEngine, arguments: list[str]) -> str:
     mover, colours = ("Black", "bw") if position.to_play == 1 else ("White", "wb")
     best_line = analysis.line_text(analysis.best()).split()
     variation = " ".join(f"{colour} {move}" for colour, move in zip(itertools.cycle(colours), best_line, strict=False))
-    values, _ = analysis.root_readings  # values -1 .. 1, and scores
-    return f"VAR {variation}\nLABEL {labels}\nTEXT {mover} wins with {(1 + values[0]) / 2:.0%}"
+    (value,), _ = analysis.root_readings  # of the one position: the value, -1 .. 1, and the score
+    return f"VAR {variation}\nLABEL {labels}\nTEXT {mover} wins with {(1 + value) / 2:.0%}"
 
 
 COMMANDS = {
@@ -274,7 +275,7 @@ def raw_text(analysis: Analysis, position: GoPosition) -> str:
 
     The self-play score is the score lead.
     """
-    white, priors = analysis.as_white(), analysis.prior[0]
+    white, priors = analysis.as_white(), analysis.prior[0]  # [0]: the position is the only one of the analysis
     win, lead, _ = raw_fields(white).values()  # win rate 0 .. 1, score lead, and the lead again
     texts = np.where(position.legal_mask, [f"{prior:.6f}" for prior in priors], "NAN")
     # The last action is the pass, which has a line of its own.

@@ -163,8 +163,8 @@ def first_game(name: str, count: int | None) -> SgfGame:
         if may_change_position(fault, game, count):
             raise ValueError(fault.of(name))
         print_message(fault.of(name))
-    if game.scoring:
-        print_message(f"{name}: {game.scoring}")
+    if game.scoring_notice:
+        print_message(f"{name}: {game.scoring_notice}")
     if next(games, None) is not None:
         print_message(f"{name} holds several games; the first one is loaded")
     return game

@@ -29,10 +29,10 @@ from alphago.ui.gtp.protocol import GtpFailure
 from alphago.ui.gtp.time_control import Clock
 
 # For sharing out the time on the clock, in plays for each point of the board:
-GAME_LENGTH = 0.9  # the expected length of a game
-LEAST_LEFT = 0.3  # the least number of plays for which time is kept
+PLAYS_PER_POINT = 0.9  # the expected length of a game
+LEAST_PER_POINT = 0.3  # the least number of plays for which time is kept
 
-WARM_UP = 8  # readouts of a search that compiles kernels, so that no move has to wait for that
+WARM_UP_READOUTS = 8  # of a search that compiles kernels, so that no move has to wait for that
 TREE_BYTES = 2**30  # a search ends when its tree has so many bytes
 LONGEST_MESSAGE = 1000  # letters
 LEAST_SECONDS = 0.001  # for a move if there is no time left
@@ -137,15 +137,15 @@ class GtpEngine:
         settings = Puct(leaves=USUAL_LEAVES, c_puct=self.parameters.c_puct)
         options: dict[str, Any] = {"device": self.device, "slots": 1, "tree_bytes": TREE_BYTES, "seed": self.seed}
         self.analyst = self.player = Analyst(self.network, settings=settings, threads=1, **options)
-        # Analysis needs forecasts, with which boards stay in the CPU's memory.  Without forecasts, which searches for
-        # moves do not need, a GPU keeps the boards in its own memory.
+        # `analyst` reports forecasts of score and ownership, and with forecasts the boards stay in the CPU's memory.
+        # `player` only searches for moves, without forecasts: a GPU then keeps the boards in its own memory.
         device = choose_device(self.game.env) if self.device == "auto" else self.device
         if device != "cpu":
             self.player = Analyst(self.network, settings=settings, threads=1, forecasts=False, **options)
         self.analysts = [self.analyst, self.player]
         for analyst in self.analysts:
             analyst.evaluators(self.game.env)  # raises an error of the device or the network here
-        self.player.ask(self.game.position_for(self.game.to_play), limit=Limit(WARM_UP)).last()
+        self.player.ask(self.game.position_for(self.game.to_play), limit=Limit(WARM_UP_READOUTS)).last()
         self.player.forget()  # the first move is searched as if there had been no warm-up
 
     def close(self) -> None:
@@ -175,7 +175,7 @@ class GtpEngine:
             return GoCount(position)
         # The same board in a game that goes on, since a network evaluates no finished game.
         unfinished = self.game.position_for(position.to_play)
-        owners = self.kept_analysis(unfinished).as_black().raw_ownership
+        owners = self.kept_analysis(unfinished).as_black().raw_ownership  # [1, H, W], of one board
         return GoCount(position).proposed(None if owners is None else owners[0])
 
     def analyse(self, position: GoPosition, report: Report, **options: Any) -> None:
@@ -264,12 +264,12 @@ class GtpEngine:
         position = self.game.position_for(colour)
         if self.plays_randomly:
             return int(self.generator.choice(np.flatnonzero(position.legal_mask)))
-        last = self.search_move(position, report, **options)
-        if last.opponent is not None:  # at the level "even": how strong the opponent seems to be
-            print_message(f"{last.opponent}.")
+        choice = self.search_move(position, report, **options)
+        if choice.opponent is not None:  # at the level "even": a sentence on how strong the opponent seems to be
+            print_message(f"{choice.opponent}.")
         may_resign = may_resign and self.parameters.allow_resignation
-        resigns = may_resign and self.lost_turns.resigns(last, self.network, self.parameters.resign_threshold)
-        return None if resigns else last.action
+        resigns = may_resign and self.lost_turns.resigns(choice, self.network, self.parameters.resign_threshold)
+        return None if resigns else choice.action
 
     def search_move(self, position: GoPosition, report: Report | None, **options: Any) -> Answer:
         """Search for the move of the player to move, within the limits of readouts and time; return the last answer.
@@ -295,7 +295,7 @@ class GtpEngine:
     def seconds_for(self, colour: int) -> float:
         """Return the seconds for the next move of a colour: its share of the clock, at most `max_time`."""
         points = self.game.env.N**2
-        plays_left = max(GAME_LENGTH * points - len(self.game.plays), LEAST_LEFT * points)  # of both colours
+        plays_left = max(PLAYS_PER_POINT * points - len(self.game.plays), LEAST_PER_POINT * points)  # of both colours
         share = self.clock.share(colour, moves=round(plays_left / 2))  # the colour makes half of them
         return min(share, self.parameters.max_time)
 

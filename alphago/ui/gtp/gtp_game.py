@@ -45,6 +45,7 @@ class GtpGame:
             black, white: the points of the stones, as actions.
             first: the colour to move, +1 Black, -1 White.
         """
+        # A colour without stones is left out, so that a usual game has no set-up, see `start_position`.
         stones = {"black": tuple(sorted(black)), "white": tuple(sorted(white))}
         self.stones = {colour: points for colour, points in stones.items() if points}
         self.first = first

@@ -30,7 +30,8 @@ def set_parameter(engine: GtpEngine, arguments: list[str]) -> None:
             return
         attribute, read = PARAMETERS[name]
         setattr(engine.parameters, attribute, read(text))
-    if attribute == "c_puct" and not engine.plays_randomly:  # a new value needs new analysts
+    # Analysts keep the c_puct they were made with.  An engine that plays randomly has none.
+    if attribute == "c_puct" and not engine.plays_randomly:
         engine.open_search()
 
 

@@ -50,7 +50,7 @@ class Inbox:
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines: queue.Queue[str | BaseException | None] = queue.Queue(LINES_AHEAD)
-        self._next: list[str | BaseException | None] = []  # what `wait` has fetched from the queue: one item or none
+        self._fetched: list[str | BaseException | None] = []  # what `wait` has fetched from the queue: one item or none
         threading.Thread(target=self._read, args=(lines,), name="gtp input", daemon=True).start()
 
     def _read(self, lines: Iterable[str]) -> None:
@@ -65,19 +65,19 @@ class Inbox:
 
     def wait(self) -> None:
         """Wait for the next line or the end of input, which the next call of `take` returns."""
-        if not self._next:
-            self._next.append(self._lines.get())
+        if not self._fetched:
+            self._fetched.append(self._lines.get())
 
     def must_wait(self) -> bool:
         """Return whether `take` would have to wait for input."""
-        return not self._next and self._lines.empty()
+        return not self._fetched and self._lines.empty()
 
     def take(self) -> str | None:
         """Wait for the next line and return it; None at the end of input, in this call and all later ones."""
         self.wait()
-        line = self._next[0]
+        [line] = self._fetched  # by `wait`
         if line is not None:  # the None at the end stays, for later calls
-            self._next.clear()
+            self._fetched.clear()
         if isinstance(line, BaseException):
             raise line
         return line
@@ -114,7 +114,7 @@ def converse(
     Args:
         commands: the commands by name, besides those of the protocol itself (`administration`).
         on_idle: called before waiting for a line, if none has arrived yet.
-        on_line: called when a line arrives, and at the end.
+        on_line: called when a line arrives, and once more at the end, to stop what `on_idle` has begun.
     """
     commands = {**administration(commands), **commands}
     inbox = Inbox(lines)
@@ -144,6 +144,7 @@ def answer(commands: Mapping[str, Command], request: GtpRequest, output: TextIO,
     """Write the reply to one request."""
     command = commands.get(request.name)
     if command is None:
+        # A "{" begins a query of KataGo's analysis protocol, which `alphago analysis` answers.
         text = JSON_HINT if request.name.startswith("{") else "unknown command"
         output.write(reply(request, text, success=False))
         return
@@ -177,7 +178,7 @@ def write_stream(request: GtpRequest, stream: Stream, output: TextIO, inbox: Inb
 
     write(f"={request.id}")
     try:
-        stream(write, inbox.wait)
+        stream(write, inbox.wait)  # the stream calls `wait` to go on until the next line arrives
     except Exception:
         traceback.print_exc()
     with lock:

@@ -65,8 +65,9 @@ class GameFiles:
             game = replace(game, result=count.result)
         elif not is_over:
             game = replace(game, result="")
-        is_new_result = record.resigned or (is_agreed and count is not None)  # a loaded file's result does not stay
-        return format_continued(game, self.loaded, count, decided=is_new_result)
+        # Without a new result, `format_continued` puts back the result of the loaded file if no move was added.
+        replaces_result = record.resigned or (is_agreed and count is not None)
+        return format_continued(game, self.loaded, count, decided=replaces_result)
 
     def save(self, name: str, contents: bytes, overwrites: bool) -> Path:
         """Write the game atomically, add the file to `own_files`, and return its path.
@@ -120,10 +121,10 @@ class GameFiles:
             raise ValueError(f"{path} must hold a game of {self.env}: {error}") from None
         self.own_files = set() if faults else {path.resolve()}
         self.loaded = games[0] if self.env.has_sgf else None
-        if self.loaded is not None and self.loaded.scoring:  # printed too, but no fault: the file stays an own one
-            faults.append(f"{path}: {self.loaded.scoring}")
         for fault in faults:
             self.screen.say(f"{fault}.")
+        if self.loaded is not None and self.loaded.scoring_notice:  # a sentence, about no fault of the file
+            self.screen.say(f"{path}: {self.loaded.scoring_notice}.")
         return positions
 
 

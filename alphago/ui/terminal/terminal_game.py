@@ -24,15 +24,15 @@ from alphago.ui.web.views import result_view
 from alphago.ui.why.explain import explain_moves
 
 HELP = """\
-  {move:11} a move, written like this one{passes}
+  {move:11} a move, written like this one{pass_line}
   undo        take back your last move and what followed it
   hint        what the engine would play in your place
   why         why your last move was good or bad; why {move}: the same for a move now
   score       who would win if the game ended here, and what the network expects
-  save FILE   save the game so far{kind}
+  save FILE   save the game so far{file_kind}
   save! FILE  the same, replacing a file that is not of this game
   load FILE   continue a saved game
-  resign      resign{counts}
+  resign      resign{alive_line}
   quit        leave without a result; also exit or q
   help        this list"""
 WITH_FILE = ("save", "save!", "load")  # commands that take a file name
@@ -307,10 +307,11 @@ class TerminalGame:
     def help(self, _: str) -> None:
         """Show the list of commands."""
         example = self.position.env.to_text(int(np.argmax(self.position.legal_mask)))
-        passes = "" if self.position.env.pass_action is None else "\n  pass        let the other side move"
-        counted = "\n  alive       when stones are counted: no stone is dead"
-        kind, counts = (" (SGF)", counted) if self.env.has_sgf else ("", "")  # in Go stones are counted
-        text = HELP.format(move=example, passes=passes, kind=kind, counts=counts)
+        pass_line = "" if self.position.env.pass_action is None else "\n  pass        let the other side move"
+        # Only games of Go are saved as SGF, and only in Go stones are counted.
+        file_kind = " (SGF)" if self.env.has_sgf else ""
+        alive_line = "\n  alive       when stones are counted: no stone is dead" if self.env.has_sgf else ""
+        text = HELP.format(move=example, pass_line=pass_line, file_kind=file_kind, alive_line=alive_line)
         self.say("\n".join(filter(None, (text, self.board_view.pass_hint))))
 
     def score(self, _: str) -> None:
@@ -385,6 +386,6 @@ class TerminalGame:
 
 def win_rate(answer: Answer) -> str:
     """Return the win rate of the player to move, such as "75 %", or "≈ 75 %" after few readouts."""
-    values, _ = answer.found.root_readings  # values -1 .. 1 of the player to move, and scores
+    (value,), _ = answer.found.root_readings  # of the one position: the value for the player to move, and the score
     about = "≈ " if answer.found.root_visits[0] < SURE_READOUTS else ""
-    return f"{about}{50 * (1 + values[0]):.0f} %"
+    return f"{about}{50 * (1 + value):.0f} %"

@@ -205,7 +205,7 @@ def open_sgf(text: str, usual_games: Mapping[str, GameEnv]) -> GameTree:
     end = tree.positions[last]
     if game.outcome and "+R" in game.result.upper() and not end.is_over:
         tree.nodes[last]["loser"] = tree.view["fileLoser"] = int(-game.outcome)
-    remarks = filter(None, [*map(str, game.faults), game.scoring, *hidden, turn_remark(game, end)])
+    remarks = filter(None, [*map(str, game.faults), game.scoring_notice, *hidden, turn_remark(game, end)])
     tree.view |= {"file": text, "stated": game.result, "remarks": list(remarks)}
     return tree
 
