@@ -18,7 +18,7 @@ from alphago.mcts.evaluator import as_evaluator, fitting_network
 from alphago.mcts.network_digest import check_network, network_digest
 from alphago.mcts.search_specs import plain_form
 from alphago.nn.net import NeuralNet, net_from_arrays, net_to_arrays
-from alphago.nn.threads import one_torch_thread, own_thread
+from alphago.nn.threads import one_torch_thread, own_thread_settings
 from alphago.system.validation import shown
 from alphago.workers.jobs import JobPool
 from alphago.workers.work import RemoteWork, WorkerRefused, known_game, pack, plain_game, unpack
@@ -46,7 +46,7 @@ class MatchWork(RemoteWork):
         (game, plan, sides), players = unpack(data)
         env = known_game(game)
         entrants = []
-        with own_thread():  # the form of `one_torch_thread` (see `to_bytes`) for a thread that belongs to a worker
+        with own_thread_settings():  # like `one_torch_thread` in `to_bytes`, for a thread that belongs to a worker
             for number, (readouts, search, level) in enumerate(sides):
                 player = player_from_bytes(env, players[str(number)].tobytes(), level)
                 entrants.append(Entrant(player, readouts, search, level=level))
@@ -55,7 +55,7 @@ class MatchWork(RemoteWork):
     def do(self, job: bytes, stop: threading.Event) -> bytes | None:
         """Return the finished games as JSON; None if `stop` ended them before."""
         games: list[MatchGame] = []
-        with own_thread():
+        with own_thread_settings():
             play_games(self.env, self.entrants, self.plan, json.loads(job), games.append, stop=stop)
         return None if stop.is_set() else json.dumps([asdict(game) for game in games]).encode()
 

@@ -166,7 +166,8 @@ class DeviceBatch(GameBatch):
 
         Args:
             dtype: "float32" or "bfloat16", which is a part of the kernel's name.
-            target: the array to write, and its steps; its fields are the kernel's first arguments after the slots.
+            target: the array to write, and the steps between its boards, planes and points.  The fields of `target` are
+                the kernel's first arguments after the slots.
         """
 
     def playout(self, slots: Array, states: Array, fill_eyes: bool = False) -> np.ndarray:

@@ -114,8 +114,10 @@ class ExamResult:
 
         Moves that lose equally many points are ordered by the win rate lost.
         """
-        points = self.exam.points[np.arange(len(self.exam)), self.answers[player].actions]  # not cut at MOST_LOST
-        return np.lexsort((-self.marks[player].rate, -points))[:most].tolist()  # the last key is the most important one
+        # Unlike `marks.points` not cut at MOST_LOST, so that the greatest losses are ordered too.
+        points_lost = self.exam.points[np.arange(len(self.exam)), self.answers[player].actions]
+        rate_lost = self.marks[player].rate
+        return np.lexsort((-rate_lost, -points_lost))[:most].tolist()  # the last key is the most important one
 
     def sheet(self, player: int = 0, most: int = 10) -> Svg:
         """Return a picture of a player's worst moves, each with the judge's best move.

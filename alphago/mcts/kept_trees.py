@@ -106,5 +106,6 @@ def no_turn_skipped(earlier: Position, position: Position) -> bool:
         if replayed.to_play != mover or replayed.is_over:
             return False
         replayed = replayed.play(action)
-    # A turn may have been skipped after the last move too.
+    # A turn may have been skipped after the last move too: the other side is to move, or the game goes on, since a pass
+    # before that turn does not count for the end.
     return (replayed.to_play, replayed.is_over) == (position.to_play, position.is_over)

@@ -256,12 +256,13 @@ class Search:
 
         Returns:
             On the CPU whether the wave found new leaves, on a device whether it ran simulations.  If not, another wave
-            would not do so either.
+            would not do so either: a wave goes on until it has its leaves, or no game has simulations left.
         """
         leaves = leaves or self.settings.leaves
         if self._device_waves is not None:
             return self._run_on_device(budget, [leaves]) > 0
-        # `select` takes the number of leaves from the rows of the buffers; for each leaf there are two for collisions.
+        # `select` looks for as many leaves as the buffers have rows, hence only a part of them for fewer leaves.  Their
+        # array of collisions has two entries for each leaf.
         rows = self.games * leaves
         buffers = self._wave if leaves == self.settings.leaves else self._wave.part(slice(rows), slice(2 * rows))
         count, collisions = self.rule.select(self.tree, budget, self.rule.parameters, buffers)

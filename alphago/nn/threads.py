@@ -61,7 +61,7 @@ def one_torch_thread() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def own_thread() -> Iterator[None]:
+def own_thread_settings() -> Iterator[None]:
     """Use `own_settings` within the `with` block, in a thread that this package has started.
 
     The thread's number of torch threads is set to 1, also for the time after the block.

@@ -72,13 +72,16 @@ class Shape(tuple[int | Tensor, ...]):
 
 
 def side(tensor: Tensor, axis: int) -> int | Tensor:
-    """Return one dimension of a tensor: an integer, or if it may change, a placeholder Tensor for `operand`.
+    """Return one dimension of a tensor: an integer, or if it may change, a placeholder Tensor that stands for it.
 
-    The placeholder stands for one number.  Its name is "side:NAME:AXIS", with the tensor's name.  Its `shape` does not
-    describe this number: it holds the name of the dimension, such as ("height",), for `side_name`.
+    In arithmetic, `operand` replaces the placeholder by operations that compute the dimension: its name
+    "side:NAME:AXIS" tells of which tensor.  Its `shape` is no shape, but has the dimension's name, such as "height",
+    which `side_name` reads.
     """
-    length = tensor.shape[axis]
-    return length if isinstance(length, int) else Tensor(f"{SIDE}:{tensor.name}:{axis}", (length,))
+    length_or_name = tensor.shape[axis]
+    if isinstance(length_or_name, int):
+        return length_or_name
+    return Tensor(f"{SIDE}:{tensor.name}:{axis}", (length_or_name,))
 
 
 def side_name(length: int | Tensor) -> Side:

@@ -41,7 +41,7 @@ class WatchedRecords:
     def test(self, evaluator: Evaluator, device: str, *, stop: threading.Event, **_: Any) -> WatchResult | None:
         """Let a network predict all games, AT_ONCE of them together; return None if `stop` was set before the end.
 
-        The other arguments of `Watched.test` are ignored: there is no opponent, no chance, and no limit of time.
+        `device` and the other arguments of `Watched.test` are ignored: nobody plays, by chance or within a time.
         """
         parts = []
         for first in range(0, len(self.records), AT_ONCE):
@@ -49,6 +49,7 @@ class WatchedRecords:
                 return None
             parts.append(predict(evaluator, self.env, self.records[first : first + AT_ONCE]))
         predictions = Predictions.join(parts)
+        # Rows of evaluations.jsonl name under "opponent" whatever the network was tested with.
         return WatchResult({"opponent": self.name, **predictions.measures()}, predictions.sentence())
 
 

@@ -168,15 +168,18 @@ def how_to_continue(folder: Path, more: str = "") -> str:
     """Return the command that continues the run in a folder; if no command can, the call in Python.
 
     Args:
-        more: further options of the command, such as "--games 200".
+        more: further options of the command, such as "--games 200"; a call in Python is returned without them.
     """
     config = read_config(folder)
-    given: Mapping[str, Any] | None = config.get("given")  # which only the config of a run on given games has
+    given: Mapping[str, Any] | None = config.get("given")  # None unless the run learns from given games
     game_option = game_flag(config["game"], folder)  # "" for a game of the package
     if config["network"]["custom"] or (given is not None and game_option):  # `alphago supervised` has no option --game
-        function, first = ("train", "env, model=net") if given is None else ("train_supervised", "env, games, net")
-        return f"in Python {function}({first}, folder={str(folder)!r})"
-    command = f"train{game_option}" if given is None else f"supervised {typed_path(given['dataset'] or 'DATASET')}"
+        call = "train(env, model=net" if given is None else "train_supervised(env, games, net"
+        return f"in Python {call}, folder={str(folder)!r})"
+    if given is None:
+        command = f"train{game_option}"  # the option begins with a space
+    else:  # without a dataset's path, as for games from Python, the user fills it in
+        command = f"supervised {typed_path(given['dataset'] or 'DATASET')}"
     return f"alphago {command} --folder {typed_path(folder)} {more}".rstrip()
 
 

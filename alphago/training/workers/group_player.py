@@ -20,7 +20,7 @@ from alphago.mcts.network_digest import check_network
 from alphago.nn.inference.cpu import compiled_evaluator
 from alphago.nn.inference.hardware import find_device
 from alphago.nn.net import NeuralNet, net_from_arrays, net_to_arrays
-from alphago.nn.threads import own_thread
+from alphago.nn.threads import own_thread_settings
 from alphago.records.record import GameRecord, read_arrays, to_arrays
 from alphago.system.settings import from_data, to_data
 from alphago.training.group import Group
@@ -117,7 +117,7 @@ class GroupPlayer(RemoteWork):
         self.env, self.settings, self.seed = version.env, version.settings, version.seed
         # `self.evaluator` returns the evaluator for the calling thread.
         if device == "cpu":
-            with own_thread():  # torch's settings as in `do`
+            with own_thread_settings():  # torch's settings as in `do`
                 # The evaluator as the run has compiled it; None if this machine cannot use that form.
                 from_run = compiled_evaluator(version.env, version.compiled)
                 shared = from_run or version.net.evaluator(version.dtype, exact=True, shared=False)
@@ -141,7 +141,7 @@ class GroupPlayer(RemoteWork):
         return cls(version)
 
     def do(self, job: bytes, stop: threading.Event) -> bytes | None:
-        with own_thread():
+        with own_thread_settings():
             played = self.play(GroupMessage.from_bytes(job), stop)
         return None if played is None else played.to_bytes()
 

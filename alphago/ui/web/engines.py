@@ -76,8 +76,9 @@ class Engines:
     def __init__(self, choices: Sequence[Choice], device: str = "auto", level: levels.Level | None = None) -> None:
         self.choices = {choice.name: choice for choice in choices}
         self.device, self.level = device, level
-        self.engines: OrderedDict[Any, SharedEngine] = OrderedDict()
-        self.lock, self.loading = threading.Lock(), threading.Lock()  # `loading` is held while one is loaded
+        self.engines: OrderedDict[Any, SharedEngine] = OrderedDict()  # by `_key`, the least recently used one first
+        self.lock = threading.Lock()  # of `engines`
+        self.loading = threading.Lock()  # held while an engine is being loaded, during which others can be used
 
     def usual_network(self, env: GameEnv) -> str:
         """Return the name of the network that plays a game unless another is chosen; PLAYOUTS if no network plays it.

@@ -190,7 +190,9 @@ def make_headline(
     left = minutes_left(settings, last, pace)
     if over:
         parts.append("finished")
-    elif left < math.inf and idle < 60 * max(left, LEAST_IDLE):  # it was probably stopped if idle for longer
+    # The time left counts from the last row: a run that has written nothing for longer should have ended by now, so it
+    # was probably stopped.
+    elif left < math.inf and idle < 60 * max(left, LEAST_IDLE):
         parts.append(f"about {duration_text(max(left, LEAST_LEFT))} to go")
     share = max([0.0, *(spent / limit for spent, limit in limits(settings, last).values())])
     return {"strength": latest_strength(matches), "progress": " · ".join(parts), "share": min(1.0, share)}
