@@ -22,6 +22,7 @@ def add_options(parser: Parser) -> None:
     add_device(parser)
     add_workers(parser)
     add_flags(parser, TournamentSettings, "the matches")
+    # Without --anchor: the first of GNU Go, rave and uct that plays, or else the last player, with a rating of 0.
     text = "the player whose rating is fixed, and the rating (GNU Go, rave, uct, or the last player; 0)"
     option(parser, "--anchor PLAYER[=ELO]", text)
     option(parser, "--folder PATH", "folder for the games (one in runs, named after players and settings)")

@@ -40,8 +40,8 @@ def run(options: argparse.Namespace) -> int:
     sections = describe_machine()
     sections["versions"] = {"alphago": alphago.__version__, **sections["versions"]}
     if options.what is not None:
-        before, after = describe_target(options.what)
-        sections = {**before, **sections, **after}
+        sections_above, sections_below = describe_target(options.what)
+        sections = {**sections_above, **sections, **sections_below}
     rates = measure_rates(seconds) if seconds else {}
     if options.json:
         print(json.dumps({**sections, "rates": rates}, indent=2))
@@ -90,7 +90,7 @@ def describe_folder(folder: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return sections about the folder of a run, or about a folder that holds only the metrics of a run.
 
     Returns:
-        As `describe_target`.
+        The sections to print before the machine's sections, and those to print after them, as in `describe_target`.
 
     Raises:
         ValueError, FileNotFoundError: for any other folder.
@@ -105,12 +105,12 @@ def describe_folder(folder: str) -> tuple[dict[str, Any], dict[str, Any]]:
         shares = {}  # a run without two iterations yet
     rows = read_rows(path / METRICS, required_key="seconds")
     workers = worker_facts(rows[-1]) if rows else {}  # of the latest iteration
-    after: dict[str, Any] = {"time": shares, "workers": workers} if workers else {"time": shares}
-    after["resignation"] = resignation_notes(path / LATEST)
+    sections_below: dict[str, Any] = {"time": shares, "workers": workers} if workers else {"time": shares}
+    sections_below["resignation"] = resignation_notes(path / LATEST)
     if not is_run:
-        return {}, after
-    after["next"] = next_steps(path, read_config(path))
-    return {"run": {"folder": folder, **run_summary(path)}}, after
+        return {}, sections_below
+    sections_below["next"] = next_steps(path, read_config(path))
+    return {"run": {"folder": folder, **run_summary(path)}}, sections_below
 
 
 def time_shares(folder: str) -> dict[str, float]:

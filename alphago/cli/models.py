@@ -89,7 +89,7 @@ def add_game_settings(parser: Parser) -> None:
     for name, settings in keywords.items():
         if (flag := flags[name]) not in parser._option_string_actions:
             add_setting(parser.section("the game"), flag, merge_settings(name, settings, flags))
-            parser.shorten(flag, BRIEF.get(name, ""))
+            parser.set_brief_help(flag, BRIEF.get(name, ""))
 
 
 def merge_settings(name: str, settings: Sequence[tuple[str, Setting]], flags: Mapping[str, str]) -> Setting:
@@ -102,10 +102,13 @@ def merge_settings(name: str, settings: Sequence[tuple[str, Setting]], flags: Ma
     types = dict.fromkeys(kind for _, setting in settings for kind in setting.types)  # a set that keeps the order
     text = "; ".join(f"{game}: {setting.help}" for game, setting in settings)
     _, first = settings[0]
-    merged = replace(first, name=GAME_PREFIX + name, types=tuple(types), default=None, text=in_shell(text, flags))
-    if name == RULES_KEYWORD:  # other texts too: for Go, names of its rules, which `given_game_settings` replaces
-        merged = replace(merged, choices=(), text=in_shell(f"{USUAL_GAME}: {', '.join(played_rules())}; {text}", {}))
-    return merged
+    if name == RULES_KEYWORD:
+        # Go has no such keyword, but its rules may be given by a name, which `given_game_settings` replaces by keywords
+        # of Go.  So the choices of another game's rules must not be the only ones.
+        text = f"{USUAL_GAME}: {', '.join(played_rules())}; {text}"
+        first = replace(first, choices=())
+        flags = {}  # Oware's help of its rules names settings as in Python
+    return replace(first, name=GAME_PREFIX + name, types=tuple(types), default=None, text=in_shell(text, flags))
 
 
 def given_game_settings(options: argparse.Namespace) -> dict[str, Any]:

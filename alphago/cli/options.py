@@ -34,7 +34,7 @@ class Parser(argparse.ArgumentParser):
         Args:
             run: runs the command with the parsed options, which have it as `run`.  The first paragraph of its docstring
                 is the description of the command, and the others stand below the options.
-            in_full: whether its help is that of --help-all, with every option, by part; see `shorten`.
+            in_full: whether its help is that of --help-all, with every option, by part; see `set_brief_help`.
         """
         width = max(60, min(120, shutil.get_terminal_size().columns - 2))  # less 2, as argparse itself has it
         text = (inspect.getdoc(run) or "") if run else ""
@@ -46,7 +46,7 @@ class Parser(argparse.ArgumentParser):
         self.why_no_option: dict[str, str] = {}  # by a flag that the command does not have: the reason, for errors
         self.in_full = in_full
 
-    def shorten(self, flag: str, text: str = "") -> None:
+    def set_brief_help(self, flag: str, text: str) -> None:
         """Let --help show `text` instead of an option's help; for an empty text, leave the option out of --help.
 
         --help-all shows every option with its help.

@@ -30,17 +30,18 @@ def named_game(text: str) -> str:
         choices = f"one of {', '.join(GAMES)}, or FILE.py:CLASS for a game of your own"
         raise ArgumentTypeError(f"must be {choices}, got {text!r}{hint}")
     try:
-        env = import_own_class(text, GameEnv, "game")
+        game_class = import_own_class(text, GameEnv, "game")
     except ValueError as error:
         raise ArgumentTypeError(str(error)) from error
-    if not isinstance(getattr(env, "name", None), str):
-        raise ArgumentTypeError(f"{env.__name__} must have a name, a text, got {getattr(env, 'name', None)!r}")
-    known = GAMES.get(env.name, env)  # the game that has the name already; `env` itself if none has
-    if known is not env and is_packaged(known):
-        raise ArgumentTypeError(f"{env.__name__} must have a name of its own, got {env.name!r}, a game of the package")
-    GAMES[env.name] = env
-    GIVEN_REFERENCES[env] = text
-    return env.name
+    name = getattr(game_class, "name", None)
+    if not isinstance(name, str):
+        raise ArgumentTypeError(f"{game_class.__name__} must have a name, a text, got {name!r}")
+    if name in GAMES and GAMES[name] is not game_class and is_packaged(GAMES[name]):
+        got = f"{name!r}, a game of the package"
+        raise ArgumentTypeError(f"{game_class.__name__} must have a name of its own, got {got}")
+    GAMES[name] = game_class
+    GIVEN_REFERENCES[game_class] = text
+    return name
 
 
 def import_own_classes(words: Sequence[str]) -> list[str]:

@@ -42,12 +42,12 @@ def add_flags(parser: Parser, root: type, title: str, *, defaults: Mapping[str, 
         setting = replace(setting, default=defaults.get(keyword, setting.default), text=in_shell(setting.text, names))
         add_setting(parser.section(address.title or title), flags[keyword], setting)
         if is_shortened:
-            parser.shorten(flags[keyword], brief(setting, address))
+            parser.set_brief_help(flags[keyword], brief(setting, address))
     if by_path:
         text = f"another setting, by its path: {', '.join(by_path)}"
         option(parser, "--set PATH=VALUE", text, partial(read_by_path, root), action="append", default=[], dest=BY_PATH)
         example = next((path for path in by_path if path.startswith("search.")), by_path[0])
-        parser.shorten("--set", f"any setting by its path, as {example}")
+        parser.set_brief_help("--set", f"any setting by its path, as {example}")
 
 
 def read_by_path(root: type, text: str) -> tuple[str, Any]:
@@ -81,7 +81,7 @@ def to_setting(address: Address) -> Setting:
     """Return the flag's Setting for the setting with an address.
 
     It has neither types nor choices, and gets no flag, if a part has a single choice, or if the setting's values cannot
-    be written on a command line.
+    be written on a command line (`typed_setting` gives no types then).
     """
     field, default, part = address.field, address.default, address.part  # part: None for a plain value
     if part is not None and not part.optional:
@@ -91,7 +91,8 @@ def to_setting(address: Address) -> Setting:
         return Setting(address.keyword, (), default_name, field.metadata["help"], choices=tuple(choices))
     hint = get_type_hints(address.owner)[field.name]
     setting = typed_setting(address.keyword, hint, default, field.metadata["help"])
-    # The word none sets a setting back to a default of None, and takes a part off, which is optional here.
+    # The word none sets a setting back to a default of None, and takes a part off.  A part is optional here, since the
+    # setting of a required part was returned above.
     if field.default is None or part is not None:
         setting = replace(setting, types=(*setting.types, NoneType))
     if address.kind_names:  # a setting of some kinds of parts only: the help names the kinds

@@ -29,8 +29,8 @@ def add_options(parser: Parser) -> None:
     option(split, "--validation X", "share of games for choosing networks (0.05)", number)
     option(split, "--test X", "share of games for testing the result (0.05)", number)
     option(split, "--split-seed N", "random seed of the splits (0)", integer, dest="seed")
-    parser.shorten("--index")
-    parser.shorten("--split-seed")
+    for flag in ("--index", "--split-seed"):
+        parser.set_brief_help(flag, "")  # an empty text leaves the option to --help-all
 
 
 def run(options: argparse.Namespace) -> int:

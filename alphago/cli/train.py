@@ -42,8 +42,9 @@ def add_options(parser: Parser) -> None:
     option(parser, "--verbose", "print a line for each game of self-play", action="store_true")
     add_flags(parser, RunSettings, "the run")
     models.add_game_settings(parser)
+    # An empty text leaves the option to --help-all.
     for flag, text in {**BRIEF, "--max-lag": "", "--verbose": ""}.items():
-        parser.shorten(flag, text)
+        parser.set_brief_help(flag, text)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -63,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     if path is not None:
         given["model"] = load_model(path, env)
     if options.folder is not None and not holds_run(Path(options.folder)):
-        hint_at_runs(Path(options.folder))
+        hint_if_mistyped(Path(options.folder))  # for a new run, unless an older one was meant
     more: list[Any] = [TensorBoardReport()] if options.tensorboard else []
     more += [GameReport()] if options.verbose else []
     with ConsoleReport() as console:
@@ -71,8 +72,8 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def hint_at_runs(folder: Path) -> None:
-    """Print which runs have folders with names similar to the new folder's, in case it is mistyped."""
+def hint_if_mistyped(folder: Path) -> None:
+    """Print which runs beside a new run's folder have similar names, in case the folder's name is mistyped."""
     beside = [path.name for path in folder.parent.glob("*") if holds_run(path)]
     if near := near_names(folder.name, beside):
         print(f"there is no run in {folder}: did you mean {' or '.join(near)}?", file=sys.stderr)
@@ -130,7 +131,8 @@ def game_of_recipe(options: argparse.Namespace, preset: Recipe | None, given: Ma
     The game has its usual options if the preset is for another game, or if there is no recipe for the game.
 
     Args:
-        given: keywords of the game.  They matter here only where a game cannot be made without them.
+        given: keywords of the game.  They are needed here only to make a game that cannot be made without them: the
+            game that is returned may lack them, and the caller applies them.
     """
     env = make_game(options.game or (preset.game if preset else None), options.board_size, **given)
     recipe = preset or recipe_for(env)

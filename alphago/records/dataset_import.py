@@ -159,6 +159,6 @@ def batch_from_bytes(data: bytes) -> Collector:
     """Return the games, and the games left out, in the answer of `Converter.do` to a job."""
     (counts, examples), arrays = unpack(data)
     batch, games = Collector(LeftOut(counts, examples)), arrays["games"]
-    batch.rows = games.tolist()
-    batch.words = np.split(arrays["moves"], games["start"])[1:]  # [0] is what comes before the first game: nothing
+    batch.games = games.tolist()
+    batch.moves = np.split(arrays["moves"], games["start"])[1:]  # [0] is what comes before the first game: nothing
     return batch

@@ -87,8 +87,8 @@ class Collector:
     """
 
     def __init__(self, left_out: LeftOut | None = None) -> None:
-        self.rows: list[tuple[Any, ...]] = []  # for each game, the fields of GAME
-        self.words: list[np.ndarray] = []  # for each game, uint16: its set-up stones, then its plies
+        self.games: list[tuple[Any, ...]] = []  # for each game, the fields of GAME
+        self.moves: list[np.ndarray] = []  # for each game, uint16: set-up stones, then plies
         self.labels: list[np.ndarray] = []  # for each game of a labelled dataset, its label; else empty
         self.left_out = LeftOut() if left_out is None else left_out
 
@@ -99,18 +99,18 @@ class Collector:
             row: the fields of GAME except `start`; missing fields are 0.
             words: its stones and plies, uint16.
         """
-        self.rows.append(tuple(row.get(name, 0) for name in GAME.names or ()))  # () is for mypy: GAME has names
-        self.words.append(words)
+        self.games.append(tuple(row.get(name, 0) for name in GAME.names or ()))  # () is for mypy: GAME has names
+        self.moves.append(words)
 
     def take(self) -> dict[str, np.ndarray]:
         """Return the collected games as the arrays of a part (see `alphago.records.dataset`), and remove them here."""
-        games = np.array(self.rows, GAME)
-        lengths = np.array([*map(len, self.words)], np.int64)
+        games = np.array(self.games, GAME)
+        lengths = np.array([*map(len, self.moves)], np.int64)
         games["start"] = np.cumsum(lengths) - lengths
-        arrays = {"games": games, "moves": np.concatenate([np.zeros(0, "<u2"), *self.words]).astype("<u2")}
+        arrays = {"games": games, "moves": np.concatenate([np.zeros(0, "<u2"), *self.moves]).astype("<u2")}
         if self.labels:
             arrays["labels"] = np.stack(self.labels)
-        self.rows, self.words, self.labels = [], [], []
+        self.games, self.moves, self.labels = [], [], []
         return arrays
 
 
@@ -192,7 +192,9 @@ class DatasetWriter:
     def _open(self, split: Split | None) -> None:
         """Read the index, or begin a new one, and remove files that it does not name; split: as in the constructor."""
         self.waiting, self.left_out = Collector(), LeftOut()
-        self.part_extras: dict[str, object] = {}  # "drawn" of labels, which `add_label` sets; else empty
+        # Further items of the next part's entry in the index.  Only `add_label` sets one: "drawn", the number of the
+        # last position in the part, after which a later call goes on.
+        self.part_extras: dict[str, object] = {}
         if (self.path / INDEX).exists():
             self.index = read_index(self.path)
             self.split = Split(**self.index["split"])
@@ -222,7 +224,7 @@ class DatasetWriter:
     @property
     def games(self) -> int:
         """The number of games so far, including those not yet written."""
-        return sum(part["count"] for part in self.index["parts"]) + len(self.waiting.rows)
+        return sum(part["count"] for part in self.index["parts"]) + len(self.waiting.games)
 
     @property
     def kept(self) -> int:
@@ -276,7 +278,7 @@ class DatasetWriter:
         Args:
             jobs_done: how many jobs of the import are done, this batch included.
         """
-        hashes = np.array(batch.rows, GAME)["hash"]
+        hashes = np.array(batch.games, GAME)["hash"]
         is_new = which_are_new(hashes, self.seen)
         new = np.sort(hashes[is_new])
         self.seen = np.insert(self.seen, np.searchsorted(self.seen, new), new)  # it stays sorted
@@ -284,10 +286,10 @@ class DatasetWriter:
             self.left_out.add(reason, *batch.left_out.examples[reason], count=count)
         if not is_new.all():
             self.left_out.add("duplicate", count=int((~is_new).sum()))
-        self.waiting.rows += compress(batch.rows, is_new)
-        self.waiting.words += compress(batch.words, is_new)
+        self.waiting.games += compress(batch.games, is_new)
+        self.waiting.moves += compress(batch.moves, is_new)
         self.index["imports"][-1]["jobs"] = jobs_done
-        if len(self.waiting.rows) >= GAMES_PER_PART:
+        if len(self.waiting.games) >= GAMES_PER_PART:
             self.flush()
 
     def complete_import(self) -> None:
@@ -301,7 +303,7 @@ class DatasetWriter:
             last = self.index["imports"][-1]
             last["rejected"], last["examples"] = dict(self.left_out), self.left_out.examples
         with explain_os_error(f"the dataset {self.path} could not be written"):
-            if self.waiting.rows:
+            if self.waiting.games:
                 self.write_part(self.waiting.take())
             write_atomic(self.path / INDEX, (json.dumps(self.index, indent=1, ensure_ascii=False) + "\n").encode())
 
@@ -373,7 +375,7 @@ class DatasetWriter:
         self.waiting.add(row, moves[: ply + 1].astype("<u2"))
         self.waiting.labels.append(label)
         self.part_extras = {"drawn": drawn}
-        if len(self.waiting.rows) >= LABELS_PER_PART:
+        if len(self.waiting.games) >= LABELS_PER_PART:
             self.flush()
 
 

@@ -38,7 +38,7 @@ class SgfDocument:
         for number, parent in enumerate(parents):
             if parent >= 0:
                 self.children[parent].append(number)
-        self.line = [0]
+        self.line = [0]  # the root; `to_document` appends the node of each move
 
     def add(self, parent: int, node: Node, *, first: bool = False) -> int:
         """Add a node and return its number.
@@ -84,13 +84,13 @@ def to_document(game: SgfGame) -> SgfDocument:
     properties and everything else that was not changed stay as they are.  A move that is not in the file becomes the
     first child, so that it is on the main line.
     """
-    document, before = shared_document(game)
-    known = len(document.line) - 1  # how many of the first moves of `game` the document has
+    document, saved_game = shared_document(game)  # saved_game: as the file had it, empty for a game from no file
+    shared_count = len(document.line) - 1  # how many of the first moves of `game` the document has
     env = GoEnv(game.board_size)
-    for mover, action in zip(game.movers[known:], game.moves[known:], strict=True):
+    for mover, action in zip(game.movers[shared_count:], game.moves[shared_count:], strict=True):
         node = {SIDE_LETTERS[mover]: [point_text(env, action)]}
         document.line.append(document.add(document.line[-1], node, first=True))
-    write_changed_texts(document, game, before, known)
+    write_changed_texts(document, game, saved_game, shared_count)
     return document
 
 
@@ -103,31 +103,34 @@ def shared_document(game: SgfGame) -> tuple[SgfDocument, SgfGame]:
     origin = game.origin
     if origin is None or origin.game.setup != game.setup:
         return SgfDocument([set_up_node(game)], [-1]), SgfGame(game.board_size, ())
-    document, before = SgfDocument(origin.tree.nodes, origin.tree.parents), origin.game
-    known = game.count_shared(before)
-    document.line += origin.line[:known]
+    document, saved_game = SgfDocument(origin.tree.nodes, origin.tree.parents), origin.game
+    shared_count = game.count_shared(saved_game)
+    document.line += origin.line[:shared_count]
     last = document.line[-1]
     # A file may have several moves in a node.  Those after the last shared move, in its node, get a node of their own.
-    further = origin.line[known:].count(last)
+    further = origin.line[shared_count:].count(last)
     if further:
-        document.split(last, [SIDE_LETTERS[mover] for mover in before.movers[known : known + further]])
-    if known == len(game.moves) < len(before.moves):  # the game is cut short: remove the rest of the main line
-        del document.children[last][:1]
+        further_movers = saved_game.movers[shared_count : shared_count + further]
+        document.split(last, [SIDE_LETTERS[mover] for mover in further_movers])
+    if shared_count == len(game.moves) < len(saved_game.moves):  # the game is cut short
+        del document.children[last][:1]  # the rest of the main line
         if document.children[last]:  # an empty node keeps the next variation from becoming the main line
             document.add(last, {}, first=True)
-    return document, before
+    return document, saved_game
 
 
-def write_changed_texts(document: SgfDocument, game: SgfGame, before: SgfGame, known: int) -> None:
+def write_changed_texts(document: SgfDocument, game: SgfGame, saved_game: SgfGame, shared_count: int) -> None:
     """Write the texts of a game, such as its comments, into the nodes of its moves, where they have changed.
 
     Args:
         document: it has the nodes of all moves.
-        before: the game whose texts the document has.
-        known: how many of the first moves the two games share; the nodes of the others have no texts yet.
+        saved_game: the game whose texts the document has.
+        shared_count: how many of the first moves the two games share; the nodes of the others have no texts yet.
     """
     program = " ".join(value for node in document.nodes for value in node.get("AP", ()))
-    notes_before = {ply: note for ply, note in before.notes.items() if ply <= known}  # on shared positions
+    shared_nodes = shared_count + 1  # the root, and the node of each shared move
+    # The note on the position before move `ply` is in node number `ply` of the line.
+    notes_before = {ply: note for ply, note in saved_game.notes.items() if ply < shared_nodes}
     # The notes that are new or changed, and those with a generated sentence in the file's comment: reading removed the
     # sentence, so a changed comment would lose it.  A note after the end of the game has no node, and is left out.
     comments = ["".join(document.nodes[number].get("C", ())) for number in document.line]
@@ -139,7 +142,7 @@ def write_changed_texts(document: SgfDocument, game: SgfGame, before: SgfGame, k
     texts = node_texts(game, program, notes_to_write)
     # Other notes are in neither the new nor the old texts, so their properties stay as they are.
     old_notes = {ply: note for ply, note in notes_before.items() if ply in notes_to_write}
-    old_texts = node_texts(before, program, old_notes)[: known + 1] + [{} for _ in game.moves[known:]]
+    old_texts = node_texts(saved_game, program, old_notes)[:shared_nodes] + [{} for _ in document.line[shared_nodes:]]
     for number, new, old in zip(document.line, texts, old_texts, strict=True):
         for name in {**old, **new}:
             if new.get(name) != old.get(name):

@@ -124,8 +124,9 @@ def decode_game(data: bytes, likely: str) -> DecodedText:
     text, fault = decode_as(data, name)
     if declared is not None and declared != name:
         fault = f"the text must be {declared}, as CA says, but is not: it is read as {name}"
-    elif declared is None and not data.isascii() and (word := declared_word(data)):
-        fault = f"CA must name an encoding of text that fits, got {word}: it is read as {name}"
+    elif declared is None and not data.isascii() and (ca_value := declared_word(data)):
+        # CA has a value, but the value names no known encoding, or one in which the file cannot be.
+        fault = f"CA must name an encoding of text that fits, got {ca_value}: it is read as {name}"
     return DecodedText(text, fault)
 
 

@@ -34,7 +34,7 @@ class LineReader:
     No content of the nodes raises an exception.
 
     Args:
-        required: the game with whose board and rules the line is read; None for those that the nodes name.
+        required_game: the game with whose board and rules the line is read; None for those that the nodes name.
 
     Attributes:
         head: the properties of the whole game, most of which are in the root.
@@ -42,9 +42,9 @@ class LineReader:
         move_nodes: for each move of the game that was read, the number of its node in the line.
     """
 
-    def __init__(self, line: Sequence[Node], required: GoEnv | None = None) -> None:
+    def __init__(self, line: Sequence[Node], required_game: GoEnv | None = None) -> None:
         self.line = line
-        self.required = required
+        self.required_game = required_game
         self.faults: list[Fault] = []
         self.move_nodes: list[int] = []
         self.head: Node = dict(line[0]) if line else {}
@@ -118,8 +118,8 @@ class LineReader:
             ValueError: for a board that is not square or not flat, or that is not of the required size.
         """
         size = read_size(self.text("SZ"))
-        if self.required is not None and size != self.required.N:
-            raise ValueError(f"the board must be {self.required.N}x{self.required.N}, got {size}x{size}")
+        if self.required_game is not None and size != self.required_game.N:
+            raise ValueError(f"the board must be {self.required_game.N}x{self.required_game.N}, got {size}x{size}")
         if self.text("TO") not in ("", "0"):  # topology: edges are joined, as on a torus
             raise ValueError(f"the board must be a flat one, got TO[{self.text('TO')}]")
         return size
@@ -191,7 +191,7 @@ class LineReader:
                 changes = setup_stones(env, node)
                 if changes is not None:
                     if stretches[-1].actions:
-                        stretches.append(Stretch(changes, to_play=0, begins=number))
+                        stretches.append(Stretch(changes, to_play=0, begins=number))  # 0: unknown before a play
                     else:
                         np.copyto(stretches[-1].stones, changes, where=changes != KEPT)
                 for letter in node:
@@ -223,8 +223,8 @@ class LineReader:
     def give_handicap(self, env: GoEnv, stretches: list[Stretch], handicap: int) -> None:
         """Place the handicap stones if the file has only their number (HA), and White makes the first move.
 
-        Some files record the handicap stones as Black's first moves, between which White passes.  So no stones are
-        placed if one of the first moves is on a handicap point.
+        In some files the handicap stones are Black's first moves, each after a pass of White: pass, stone, pass, stone.
+        So no stones are placed if one of the first moves is on a handicap point.
 
         Args:
             stretches: those of the line; `stones` of the first one is overwritten.
@@ -249,28 +249,28 @@ class LineReader:
 
         Args:
             rules: the rules that the file names.  None if it names none; then RULES_TO_TRY are tried (`play_by_rules`).
-            size: the board's size.  If `self.required` is set, it is used instead of `rules` and `size`.
+            size: the board's size.  If there is a `required_game`, its rules and size are used instead.
         """
         tried = RULES_TO_TRY if rules is None else (rules,)
-        followed, longest, assumed = play_by_rules(stretches, tried, size, self.required)
-        self.report_set_up(followed, longest, last_set_up=stretches[-1].begins)
+        played_stretches, longest, assumed = play_by_rules(stretches, tried, size, self.required_game)
+        self.report_set_up(played_stretches, longest, last_set_up=stretches[-1].begins)
         if longest.fault is not None:
             self.faults.append(longest.fault)
         return longest, assumed
 
-    def report_set_up(self, followed: list[PlayedStretch], longest: PlayedStretch, last_set_up: int) -> None:
+    def report_set_up(self, played_stretches: list[PlayedStretch], longest: PlayedStretch, last_set_up: int) -> None:
         """Add a fault for the first set-up that changes the board and has moves after it.
 
         Without one, a change by the last set-up of the line is reported as FINAL_SET_UP: it often shows how the game
         was counted.
 
         Args:
-            followed: the stretches as they were played; each but the first begins with a change of the board.
+            played_stretches: the stretches as they were played; each but the first begins with a change of the board.
             longest: the stretch that is the game.
             last_set_up: the number of the node of the last set-up.
         """
         # The stretches after a change, each with the number of moves in the stretch before it.
-        changes = [(after.stretch, before.ply_count) for before, after in pairwise(followed)]
+        changes = [(after.stretch, before.ply_count) for before, after in pairwise(played_stretches)]
         with_moves = [(changed, move) for changed, move in changes if changed.actions]
         final = [(changed, move) for changed, move in changes if changed.begins == last_set_up]
         for changed, move in (with_moves or final)[:1]:

@@ -24,7 +24,7 @@ LINE_LENGTH = 79  # most bytes of a line of written text; a property that is lon
 # quantifiers (++, *+) keep the time linear for unclosed values.
 TOKEN = re.compile(r"\[((?:[^\\\]]++|\\.)*+)(\]?)|([();])|([A-Za-z][A-Za-z0-9]*+)", re.DOTALL)
 BEGIN = re.compile(r"\(\s*(?:;|(?=[A-Za-z]{1,12}\s*\[))")  # "(;", or "(" before a property without its semicolon
-NO_BRACKET = re.compile(r"\s*;\s*[A-Za-z]{1,12}\s*\[")  # the beginning of a text whose first bracket "(" is missing
+FIRST_BRACKET_MISSING = re.compile(r"\s*;\s*[A-Za-z]{1,12}\s*\[")  # a text that begins with ";" instead of "(;"
 # What may follow the end of a value.
 AFTER_VALUE = re.compile(r"\s*+(?:[\[();]|[A-Za-z][A-Za-z0-9]*+\s*+\[|\Z)")
 # The rest of a value, up to the next closing bracket, after a bracket that did not end it.
@@ -95,7 +95,7 @@ def trees(text: str) -> Iterator[SgfTree]:
     Text before, between and after games is skipped, such as the headers of a mail, or surplus brackets.  Games without
     any property are skipped too.
     """
-    if NO_BRACKET.match(text):
+    if FIRST_BRACKET_MISSING.match(text):  # the text begins with ";" instead of "(;"
         text = "(" + text
     at = 0  # the index after the last game
     while (match := BEGIN.search(text, at)) is not None:
@@ -124,8 +124,9 @@ def read_tree(text: str, at: int) -> SgfTree:
             if not closed:
                 break  # the text ends within this value
             if "[" in value:
+                # An unescaped "[" in a value pairs with a later "]", so the value may end after the token.
                 value, tree.end = with_brackets(text, value, tree.end)
-                if tree.end > token.end():  # the value goes on after the token
+                if tree.end > token.end():
                     tokens = TOKEN.finditer(text, tree.end)
             value_count += 1
             if value_count > MOST_VALUES:
@@ -142,7 +143,9 @@ def read_tree(text: str, at: int) -> SgfTree:
             break
         elif mark == ";":
             current, node = begin_node(tree, current)
-            if values:  # a name without values keeps its list: in a damaged file its value may follow the semicolon
+            # The last name takes no further values.  Only a name that has none yet still does: in a damaged file, the
+            # value may follow the semicolon.
+            if values:
                 values = []
         elif mark == "(":
             stack.append(current)

@@ -136,7 +136,8 @@ def parse_games(
     for game in iterate_games(parts, name, env):
         for fault in game.faults:
             if fault.kind not in allowed:
-                raise ValueError(replace(fault, node=None).of(name))  # without the number of the node: the move is told
+                # The message with the file's name, but without the number of the node: the message tells the move.
+                raise ValueError(replace(fault, node=None).of(name))
         games.append(game)
     return games
 

@@ -46,6 +46,7 @@ REASON = (
 )
 WINS = re.compile(f"(?:{BETWEEN}|{REASON})*[勝胜贏赢승](?![負负败敗者패])")
 LOSES = re.compile(f"(?:{BETWEEN}|{REASON})*(?:[負负败敗패]|投了|投子|認輸|认输)")
+# What may stand between the colour and the number.
 BEFORE_AMOUNT = re.compile(f"(?:{BETWEEN}|{REASON}|[勝胜贏赢승負负败敗패出])*")
 WON_BY_RESIGNATION = re.compile(r"[番方棋の\s]*(?:中押し?|中盘|中盤|불계)[\s.。]*$")  # after a colour, as in '黒中押'
 PLUS = re.compile(r"\s*\+")
@@ -64,12 +65,13 @@ POINTS = re.compile(
 )
 # A margin in one of two forms.  The first is a number and a fraction, such as 2又3/4子, or a fraction in Chinese words,
 # such as 四分之三 (of four parts three: `denominator` 四, `numerator` 三).  The second is a number alone, with or
-# without a half, such as 12目半; its unit is in `one` before the half, or in `last` after it.
+# without a half; its unit stands before the half, as in 12目半, or after it, as in 12半目.
 EASTERN = re.compile(
     rf"(?:(?P<whole>{NUMBER}|{NUMERAL})\s*(?:[又と]|\s)\s*)?"
     rf"(?:(?P<fraction>[0-9]+\s*/\s*[0-9]+)|(?P<denominator>{NUMERAL}|[0-9]+)分之(?P<numerator>{NUMERAL}|[0-9]+))"
     r"\s*(?P<unit>子|目|点|점|집)?"
-    rf"|(?P<only>{NUMBER}|{NUMERAL})?\s*(?P<one>子|目|点|점|집|もく)?\s*(?P<half>半|반)?\s*(?P<last>子|目|집)?"
+    rf"|(?P<number>{NUMBER}|{NUMERAL})?\s*(?P<unit_before_half>子|目|点|점|집|もく)?"
+    r"\s*(?P<half>半|반)?\s*(?P<unit_after_half>子|目|집)?"
 )
 # A number of moves, such as 213手, which is no margin.
 MOVES = re.compile(r"[0-9]+\s*(?:手|수)")
@@ -169,7 +171,10 @@ def eastern_amount(text: str) -> tuple[float | None, str | None]:
     before = text[: match.start()]
     segments = [segment for segment in SEGMENT.finditer(text) if segment.start() < match.start()]
     segment = segments[-1] if segments else None  # the last colour before the number, with the text up to the next one
-    if segment is None or not winner_of_segment(segment) or not BEFORE_AMOUNT.fullmatch(before, segment.start("after")):
+    if segment is None or not winner_of_segment(segment):
+        return None, None
+    between = before[segment.start("after") :]  # what stands between the colour and the number
+    if not BEFORE_AMOUNT.fullmatch(between):
         return None, None
     points, unit = parse_points(match)
     after_plus = before.rstrip().endswith("+")
@@ -187,20 +192,21 @@ def find_amounts(text: str) -> list[re.Match[str]]:
 def parse_points(match: re.Match[str]) -> tuple[float | None, str | None]:
     """Return the number in a match of EASTERN and its unit, which is None if there is none.
 
-    In one form of EASTERN there may be `whole`, `fraction` and `unit`, such as 2, 3/4 and 子; in the other form `only`,
-    `one`, `half` and `last`, such as 12, 目 and 半.
+    EASTERN has two forms.  One has the groups `whole`, `fraction` and `unit`, as in 2 3/4 子; in place of `fraction` it
+    may have `denominator` and `numerator`.  The other has `number`, `half`, and a unit in `unit_before_half`, as in
+    12目半, or in `unit_after_half`, as in 12半目.  Each group may be missing.
 
     Returns:
         (None, None) for a match with two different units, or whose parts make no number.
     """
-    whole, fraction = match["whole"] or match["only"], match["fraction"]
+    whole, fraction = match["whole"] or match["number"], match["fraction"]
     if match["denominator"]:
         fraction = f"{parse_numeral(match['numerator'])}/{parse_numeral(match['denominator'])}"
     if whole and not whole.isascii():
         whole = f"{parse_numeral(whole)}"
     half = 0.5 if match["half"] else 0.0
     value = 0.0 if half and not whole else amount(whole, fraction)  # a half may stand alone, as in 半目
-    units = {match["unit"], match["one"], match["last"]} - {None}
+    units = {match["unit"], match["unit_before_half"], match["unit_after_half"]} - {None}
     if value is None or len(units) > 1 or (half and value % 1):  # 3.5目半 is no number
         return None, None
     return value + half, next(iter(units), None)

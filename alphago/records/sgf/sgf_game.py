@@ -164,6 +164,7 @@ class SgfGame:
         env = env or self.env()
         komi = None if self.komi == env.komi else self.komi  # None: that of `env`
         position = env.position(**self.setup, komi=komi).after(self.moves[:ply], self.movers[:ply])
+        # `self.to_play` is 0 if the file does not say who moves next: then the sides alternate.
         mover = self.to_play if ply is None or ply >= len(self.moves) else self.movers[ply]
         return position.give_turn(mover) if mover else position
 

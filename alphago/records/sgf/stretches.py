@@ -134,11 +134,12 @@ class PlayedStretch:
 
     def board(self) -> np.ndarray:
         """Return the board after the last ply, int8 [N * N]."""
-        return GoPosition(self.env, self.batch, {}).board.ravel()
+        return GoPosition(self.env, self.batch, setup={}).board.ravel()
 
     def illegal_play(self, index: int) -> Fault:
         """Return the fault of the play with this index, the first illegal one."""
-        position, plies = GoPosition(self.env, self.batch, {}), self.ply_count
+        # An empty `setup` does no harm here: `batch` has the board, and what is illegal on it.
+        position, plies = GoPosition(self.env, self.batch, setup={}), self.ply_count
         action, colour = self.stretch.actions[index], self.stretch.colours[index]
         if position.is_over:
             kind, last = kinds.ENDED, self.env.max_moves
@@ -172,7 +173,7 @@ def follow(stretches: Sequence[Stretch], env: GoEnv) -> list[PlayedStretch]:
 
 
 def play_by_rules(
-    stretches: Sequence[Stretch], tried: Sequence[Rules], size: int, required: GoEnv | None = None
+    stretches: Sequence[Stretch], tried: Sequence[Rules], size: int, required_game: GoEnv | None = None
 ) -> tuple[list[PlayedStretch], PlayedStretch, Rules | None]:
     """Follow a line's stretches by the rules under which its longest stretch has most plies.
 
@@ -183,7 +184,8 @@ def play_by_rules(
         stretches: those of the line, in order.
         tried: the rules in the order in which they are tried.
         size: the board's size.
-        required: the game in which the line is followed, whatever the rules tried; None for one with these rules.
+        required_game: the game in which the line is followed; None for a game with the rules that are tried.  With a
+            required game all rules tried have the same result, and the first result is returned.
 
     Returns:
         All stretches, as `follow` returns them; the one of them with the most plies (the first of several); and the
@@ -192,7 +194,7 @@ def play_by_rules(
     plays = sum(len(stretch.actions) for stretch in stretches)
     results: list[tuple[list[PlayedStretch], PlayedStretch, Rules | None]] = []  # as in Returns, by the rules tried
     for rules in tried:
-        followed = follow(stretches, required or make_board(size, rules, plays))
+        followed = follow(stretches, required_game or make_board(size, rules, plays))
         longest = max(followed, key=lambda played: played.ply_count)
         results.append((followed, longest, rules if results else None))  # None for the first rules
         fault = followed[-1].fault

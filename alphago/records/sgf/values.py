@@ -30,7 +30,7 @@ PRO = re.compile(r"^p|pro|プロ|职业|職業|[0-9]\s*p")
 ELO = re.compile(r"[0-9]{3,4}(?:\.[0-9]*)?\??")
 RATED_NAME = re.compile(r"\(([0-9]{3,4}\??)\)\s*$")  # "Ann (2241)", as Go Quest and CGOS write
 TITLE_RANKS = {"meijin": 9, "honinbo": 9, "kisei": 9, "名人": 9, "本因坊": 9, "棋聖": 9, "国手": 9}
-FIRST_PRO, FIRST_ELO, LAST_ELO = 100, 1000, 9999  # see `read_rank`
+PRO_OFFSET, FIRST_ELO, LAST_ELO = 100, 1000, 9999  # see `read_rank`
 
 
 def read_sides(text: str) -> tuple[int, int]:
@@ -136,6 +136,7 @@ def read_point(env: StonesEnv, text: str, kind: str = "move") -> int:
         column, row = ord(text[0]) - ord("a"), ord(text[1]) - ord("a")
         if column < width and row < height:
             return row * width + column
+    # D4_NOTATION also matches "pass", which no stone can be.
     if D4_NOTATION.fullmatch(text) and (kind == "move" or text.lower() != "pass"):
         with contextlib.suppress(ValueError):
             return env.from_text(text)
@@ -163,7 +164,7 @@ def read_rank(text: str) -> int:
         rating = int(float(plain.rstrip("?")))  # 1850 for "1850.5?" too
         return max(FIRST_ELO, min(rating, LAST_ELO))
     if match := re.fullmatch(r"p([1-9])", plain):
-        return FIRST_PRO + int(match[1])
+        return PRO_OFFSET + int(match[1])
     if match := RANK.search(plain):
         number = int(match[1] or match[4])  # group 1 in "5k", group 4 in "プロ 5段"
         unit = match[2] or "段"
@@ -171,8 +172,8 @@ def read_rank(text: str) -> int:
             return 0
         if unit in ("k", "kyu", "级", "級", "급"):
             return -min(number, 30)
-        return min(number, 9) + (FIRST_PRO if PRO.search(plain) else 0)
-    return next((FIRST_PRO + rank for title, rank in TITLE_RANKS.items() if title in plain), 0)
+        return min(number, 9) + (PRO_OFFSET if PRO.search(plain) else 0)
+    return next((PRO_OFFSET + rank for title, rank in TITLE_RANKS.items() if title in plain), 0)
 
 
 def point_properties(env: StonesEnv, points: Mapping[str, Sequence[int] | np.ndarray]) -> Node:
