@@ -110,7 +110,7 @@ class AlphaBetaSearch:
     def __init__(self, env: GameEnv, depth: int) -> None:
         check_game_has_evaluation(env)
         self.depth = check_int("depth", depth, 1, MOST_DEPTH)
-        words: int = env.new_batch(1).rows.shape[1]  # type: ignore[attr-defined]
+        row_words: int = env.new_batch(1).rows.shape[1]  # type: ignore[attr-defined]
         self._search, make_preferences = SEARCHES[env.name]
         self._preferences = make_preferences(env)  # by which actions are ordered that no search has preferred yet
         self._history = np.zeros((2, env.action_space), np.int64)  # by mover: how often each action was the best one
@@ -119,10 +119,10 @@ class AlphaBetaSearch:
         self._number = 0  # of the latest search; entries of the table that belong to other searches are ignored
         by_ply = {name: np.zeros(depth + 1, np.int64) for name in ("alpha", "beta", "best", "current", "best_action")}
         self._stack = Stack(
-            rows=np.zeros((depth + 1, words), np.int64),
+            rows=np.zeros((depth + 1, row_words), np.int64),
             mask=np.zeros(env.action_space, np.bool_),
             scores=np.zeros((depth + 1, env.action_space), np.int64),
-            progress=np.zeros(4, np.int64),
+            progress=np.zeros(4, np.int64),  # AT, ENTERING, NODES and CUT_OFF of the kernels
             **by_ply,
         )
 

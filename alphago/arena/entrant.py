@@ -286,7 +286,9 @@ def read_entrants(
         if names.count(name) > 1:
             raise ValueError(f"{name} is named twice")
     env = common_game(entries, board_size, game, given)
-    players: dict[tuple[str, bool], Entrant] = {}  # what `make_entrant` has read, so that each network is loaded once
+    # What `make_entrant` has read, so that each network is loaded once.  The key is the name before the @, and whether
+    # the entrant plays at a level.
+    players: dict[tuple[str, bool], Entrant] = {}
     return env, [make_entrant(entry, env, device, players) for entry in entries]
 
 
@@ -301,6 +303,7 @@ def make_entrant(entry: EntrantText, env: GameEnv, device: str, players: dict[tu
     key = entry.base, entry.level is not None
     if key not in players:
         players[key] = read_player(entry, env, device)
+    # `readouts` is None for a player without a network.  Such a player does not use the 0.
     return replace(players[key], readouts=entry.readouts or 0, search=entry.search, name=entry.name, level=entry.level)
 
 

@@ -38,7 +38,8 @@ class MatchPlan:
 
     Attributes:
         games: number of games in the match; the first player has Black in games 0, 2, 4, …
-        opening_plies: number of first plies in which a move is drawn in proportion to its visits (or probability).
+        sampled_plies: number of first plies in which players draw moves in proportion to visits (or probabilities);
+            `opening_plies` of `evaluate`.
         random_opening: number of plies on random points before the players choose; games 2k and 2k + 1 share an
             opening.
         seed: random seed of openings, drawn moves and engines.
@@ -46,7 +47,7 @@ class MatchPlan:
     """
 
     games: int
-    opening_plies: int
+    sampled_plies: int
     random_opening: int
     seed: int
     leaves: int
@@ -127,14 +128,14 @@ class ParallelGames:
         # One number is drawn at each ply, even if it is not used, so that a game's numbers depend only on the ply.
         chance = np.array([self.generators[slot].random() for slot in active])
         actions = np.empty(len(active), np.int32)
-        in_opening = plies < plan.random_opening
-        if in_opening.any():
-            generators = [self.opening_generators[slot] for slot in active[in_opening]]
-            actions[in_opening] = random_points(self.board, active[in_opening], generators)
+        in_random_opening = plies < plan.random_opening
+        if in_random_opening.any():
+            generators = [self.opening_generators[slot] for slot in active[in_random_opening]]
+            actions[in_random_opening] = random_points(self.board, active[in_random_opening], generators)
         for player, is_mover in zip(self.players, (first_to_move, ~first_to_move), strict=True):
-            chooses = is_mover & ~in_opening  # bool [n]
+            chooses = is_mover & ~in_random_opening  # bool [n]
             if chooses.any():
-                by_chance = plies[chooses] < plan.opening_plies
+                by_chance = plies[chooses] < plan.sampled_plies
                 actions[chooses] = player.choose(active[chooses], by_chance, chance[chooses])
         return actions
 
@@ -182,7 +183,8 @@ def make_player(env: GameEnv, entrant: Entrant, seeds: Sequence[int], leaves: in
     if source == "random":
         return RandomPlayer(env.new_batch(games))
     if isinstance(source, PlayoutSettings):
-        if not source.equivalence and not is_go(env):  # UCT in another game
+        if source.equivalence == 0 and not is_go(env):  # UCT, without RAVE's `equivalence`, in another game
+            # The evaluator's seed is constant, so that a game is the same whichever thread or worker plays it.
             return SearchPlayer(env, PlayoutEvaluator(env, seed=0), games, source.playouts, UCT)
         return PlayoutPlayer(require_go(env, source.name), source, games)  # raises for RAVE in another game
     if isinstance(source, AlphaBetaSettings):

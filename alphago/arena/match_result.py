@@ -45,8 +45,8 @@ class MatchGame:
         """The result as text: 'B+2.5', 'draw', 'W+R' (Black resigned) or 'W+F' (Black forfeited)."""
         if self.margin is not None:
             return result_text(self.margin)
-        is_black_the_winner = (self.outcome > 0) == (self.number % 2 == 0)
-        return f"{'B' if is_black_the_winner else 'W'}+{'F' if self.fault else 'R'}"
+        first_won, first_is_black = self.outcome > 0, self.number % 2 == 0  # "first": the match's first player
+        return f"{'B' if first_won == first_is_black else 'W'}+{'F' if self.fault else 'R'}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -151,9 +151,9 @@ class MatchResult:
         if not len(self.outcomes):
             return "no games"
         low, high = self.interval
-        as_black, as_white = self.by_colour
+        (black_wins, *_), (white_wins, *_) = self.by_colour
         text = (
-            f"{self.wins} wins ({as_black[0]} as Black, {as_white[0]} as White), "
+            f"{self.wins} wins ({black_wins} as Black, {white_wins} as White), "
             f"{self.draws} draws, {self.losses} losses in {len(self.outcomes)} games ({self.distinct} distinct): "
             f"{self.win_rate:.1%}, 95 % interval {low:.1%} to {high:.1%}"
         )

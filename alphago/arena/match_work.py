@@ -35,7 +35,8 @@ class MatchWork(RemoteWork):
     @classmethod
     def to_bytes(cls, env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan) -> bytes:
         """Return the work as `from_bytes` reads it; raise ValueError for players that cannot be sent to workers."""
-        with one_torch_thread():  # as in `from_bytes`, where the network's digest is compared
+        # A network's digest depends on the number of torch threads.  The worker, which compares it, uses one thread too.
+        with one_torch_thread():
             players = [np.frombuffer(player_to_bytes(env, entrant), np.uint8) for entrant in entrants]
         sides = [[entrant.readouts, plain_form(entrant.search), entrant.level] for entrant in entrants]
         return pack([plain_game(env), asdict(plan), sides], {str(i): player for i, player in enumerate(players)})
@@ -46,7 +47,7 @@ class MatchWork(RemoteWork):
         (game, plan, sides), players = unpack(data)
         env = known_game(game)
         entrants = []
-        with own_thread_settings():  # like `one_torch_thread` in `to_bytes`, for a thread that belongs to a worker
+        with own_thread_settings():  # like `one_torch_thread` in `to_bytes`, for a thread of this package
             for number, (readouts, search, level) in enumerate(sides):
                 player = player_from_bytes(env, players[str(number)].tobytes(), level)
                 entrants.append(Entrant(player, readouts, search, level=level))
@@ -55,7 +56,7 @@ class MatchWork(RemoteWork):
     def do(self, job: bytes, stop: threading.Event) -> bytes | None:
         """Return the finished games as JSON; None if `stop` ended them before."""
         games: list[MatchGame] = []
-        with own_thread_settings():
+        with own_thread_settings():  # one torch thread, and torch's default settings
             play_games(self.env, self.entrants, self.plan, json.loads(job), games.append, stop=stop)
         return None if stop.is_set() else json.dumps([asdict(game) for game in games]).encode()
 
@@ -114,6 +115,9 @@ def make_evaluator(network: Any, env: GameEnv, level: float | None) -> Any:
 
 def player_from_bytes(env: GameEnv, data: bytes, level: float | None) -> Any:
     """Return the player that `player_to_bytes` converted.
+
+    Args:
+        level: the entrant's level; None for full strength.  A network at a level also forecasts the score.
 
     Raises:
         WorkerRefused: if the player's network computes other numbers on this machine.

@@ -32,7 +32,7 @@ svg {{ max-width: 100%; height: auto }}
 {body}
 </html>
 """
-Sentence = tuple[Match, int, str]  # a match, the number of a game in it, and a sentence about this game
+GameNote = tuple[Match, int, str]  # a match, the number of a game in it, and a text about this game
 
 
 def read_anchor(text: str | None, names: Sequence[str]) -> tuple[int, float]:
@@ -173,9 +173,9 @@ def verdict_text(verdict: Verdict, elo0: float, elo1: float) -> str:
     return f"{decision[verdict.state]} by the sequential test of {elo0:+g} against {elo1:+g} Elo ({numbers})"
 
 
-def players_faults(tournament: Tournament) -> dict[str, list[Sentence]]:
-    """Return for each player that forfeited games, by its name, a sentence about each of these games."""
-    faults: dict[str, list[Sentence]] = {}
+def players_faults(tournament: Tournament) -> dict[str, list[GameNote]]:
+    """Return by name, for each player that forfeited games, the forfeited games and their faults."""
+    faults: dict[str, list[GameNote]] = {}
     for match in tournament.matches:
         for number, game in sorted(tournament.games(match).items()):
             if game.fault:
@@ -184,12 +184,12 @@ def players_faults(tournament: Tournament) -> dict[str, list[Sentence]]:
     return faults
 
 
-def quote(tournament: Tournament, sentences: Sequence[Sentence]) -> Iterable[str]:
-    """Yield a line for each of the first MAX_QUOTED sentences, and a line with the number of the other sentences."""
-    for match, number, text in sentences[:MAX_QUOTED]:
+def quote(tournament: Tournament, game_notes: Sequence[GameNote]) -> Iterable[str]:
+    """Yield a line for each of the first MAX_QUOTED notes, and a line with the number of the other notes."""
+    for match, number, text in game_notes[:MAX_QUOTED]:
         yield f"  {tournament.folder.game_name(match, number)}: {text}"
-    if len(sentences) > MAX_QUOTED:
-        yield f"  and {len(sentences) - MAX_QUOTED} more in {tournament.folder.path / 'games.jsonl'}"
+    if len(game_notes) > MAX_QUOTED:
+        yield f"  and {len(game_notes) - MAX_QUOTED} more in {tournament.folder.path / 'games.jsonl'}"
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:

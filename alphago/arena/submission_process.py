@@ -60,8 +60,8 @@ def read_function(file: str, env: Any) -> Callable[[Any], object]:
 def move_text(env: Any, choose: Callable[[Any], object], name: str, seed: str, *moves: str) -> str:
     """Return the move that a function chooses after these moves, as text.
 
-    Anything but an action that the function returns is returned as text, since it may be a move such as "D4"; the
-    reader of the reply checks this.
+    The function may return an action, or a move in words such as "D4".  Whatever is not an action is passed on as text;
+    the reader of the reply checks whether it is a move.
 
     Args:
         name: the file's name, mixed into the seed, so that two submissions in a game draw different random numbers.

@@ -71,21 +71,21 @@ class ExamResult:
 
     def by_phase(self, player: int = 0) -> dict[str, Grade]:
         """Return a player's grade in each phase (PHASES) of which the exam has positions."""
-        return self._by(player, PHASES, self.phases)
+        return self._by_group(player, PHASES, self.phases)
 
     def by_kind(self, player: int = 0) -> dict[str, Grade]:
         """Return a player's grade in each kind of position (KINDS) of which the exam has positions."""
-        return self._by(player, KINDS, self.kinds)
+        return self._by_group(player, KINDS, self.kinds)
 
-    def _by(self, player: int, names: Sequence[str], position_names: Sequence[str]) -> dict[str, Grade]:
-        """Return a player's grade in the positions of each name that occurs.
+    def _by_group(self, player: int, groups: Sequence[str], group_of_position: Sequence[str]) -> dict[str, Grade]:
+        """Return a player's grade in each group of positions, such as a phase; groups without positions are left out.
 
         Args:
-            names: all names, in the order of the result.
-            position_names: the name of each position.
+            groups: the names of all groups, in the order of the result.
+            group_of_position: for each position, the name of its group.
         """
-        masks = {name: np.array(position_names) == name for name in names}  # bools [n]
-        return {name: self.grade(player, mask) for name, mask in masks.items() if mask.any()}
+        masks = {group: np.array(group_of_position) == group for group in groups}  # bools [n]
+        return {group: self.grade(player, mask) for group, mask in masks.items() if mask.any()}
 
     @cached_property
     def phases(self) -> list[str]:

@@ -62,8 +62,8 @@ class Grade:
 def compute_grade(marks: Marks) -> Grade:
     """Return the grade of a player from its marks."""
     estimates = {name: estimate(getattr(marks, name)) for name, estimate in ESTIMATES.items()}
-    black_win = marks.win_error + marks.judged  # according to the player, since the error is the difference
-    correlation = statistics.estimate_correlation(black_win, marks.judged)
+    players_black_win = marks.judged_black_win + marks.win_error  # the error is the player's minus the judge's
+    correlation = statistics.estimate_correlation(players_black_win, marks.judged_black_win)
     return Grade(len(marks.points), **estimates, correlation=correlation)
 
 

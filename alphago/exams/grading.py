@@ -51,7 +51,7 @@ class Marks:
         best, blunders: whether the move loses at most ALIKE points, and whether it loses more than BLUNDER points; for
             a player whose moves are drawn by chance, the probabilities of such moves.
         win_error, lead_error: Black's win rate and Black's lead according to the player, minus those of the judge.
-        judged: Black's win rate according to the judge.
+        judged_black_win: Black's win rate according to the judge.
     """
 
     points: np.ndarray
@@ -60,7 +60,7 @@ class Marks:
     blunders: np.ndarray
     win_error: np.ndarray
     lead_error: np.ndarray
-    judged: np.ndarray
+    judged_black_win: np.ndarray
 
     def take(self, rows: np.ndarray) -> "Marks":
         """Return the marks of some positions, given by their indices or by bools."""
@@ -89,7 +89,7 @@ def mark(exam: Exam, answers: Answers) -> Marks:
         blunders=for_answers(points > BLUNDER + ROUNDING),
         win_error=answers.black_win - exam.black_win[rows],
         lead_error=answers.black_lead - exam.black_lead[rows],
-        judged=exam.black_win[rows],
+        judged_black_win=exam.black_win[rows],
     )
 
 
@@ -133,12 +133,12 @@ def answer_all(
         readouts = level_conditions(level, positions[0].env, getattr(evaluator, "makes_forecasts", False)).readouts
     answers = []
     with open_analyst(positions, evaluator, readouts, search, threads=threads) as analyst:
-        # With level=None the analyst only searches, and `chosen_action` takes the most visited move.  PUCT without a
-        # level needs this: with FULL_STRENGTH the analyst would replace some of these moves, such as early passes.
-        # In all other cases the analyst chooses the move.
+        # An analyst that gets no level only searches, and `chosen_action` takes the most visited move.  PUCT at full
+        # strength needs this: at the level FULL_STRENGTH the analyst would replace some of these moves, such as early
+        # passes.  In all other cases the analyst gets a level and chooses the move.
         takes_most_visited = level is None and readouts > 0 and isinstance(analyst.settings, Puct)
-        choice_level = None if takes_most_visited else level or FULL_STRENGTH
-        for question in analyst.ask_all(positions, Limit(readouts), level=choice_level, reuse=False, plies=1):
+        analyst_level = None if takes_most_visited else level or FULL_STRENGTH
+        for question in analyst.ask_all(positions, Limit(readouts), level=analyst_level, reuse=False, plies=1):
             answers.append(question.last())
             tell(1)
     black = join_analyses([answer.found for answer in answers]).as_black()

@@ -82,7 +82,8 @@ class PartField:
         given = plain_number(given)
         if given is None or (self.optional and given in ((), [])):  # an empty list, as of opponents
             return None
-        # An optional part also takes values of its first setting, such as "random@0": there a colon names no class.
+        # A text with a colon is a class, "module:class", unless the part is optional: then the text is a value of the
+        # first setting, such as "gnugo:10".
         if isinstance(given, str) and (given in self.choices or (":" in given and not self.optional)):
             item = self.choices[given] if given in self.choices else named_class(given, keyword, who="this call")
             if not isinstance(item, type):
@@ -162,7 +163,7 @@ def group(title: str, kind: type[Kind], **defaults: object) -> Kind:
     Args:
         defaults: defaults other than those of `kind`.
     """
-    made: Kind = setting(title, default=kind(**defaults), part=PartField(kind, title, {}, is_group=True))
+    made: Kind = setting(title, default=kind(**defaults), part=PartField(kind, title, choices={}, is_group=True))
     return made
 
 
@@ -200,7 +201,7 @@ def part_declaration(field: Field[Any]) -> PartField | None:
 def addresses(root: type) -> dict[str, Address]:
     """Return the addresses of all settings of the class `root`, of its groups and parts, by path.
 
-    The result is not cached, since a part may get a name at any time.
+    The result is not cached, since `choices` of a part may get a further class at any time.
 
     Raises:
         ValueError: if two settings have one keyword.
@@ -239,13 +240,15 @@ def _walk(owner: type, path: str = "", title: str = "", prefix: str = "", instan
             yield from _walk(declared.kind, path, declared.title, prefix, instance=default)
             continue
         title_of_part = declared.title or f"the {field.name}"
-        # An optional part's keyword takes values of its first setting, which then needs no address of its own.
+        # An optional part's keyword takes values of its first setting: `until="gnugo:10"` sets the `name` of `until`.
+        # So the part's address has the class and the field of that setting, but the default of the whole part.  The
+        # setting has no address of its own.
         owner_and_field = (declared.kind, fields(declared.kind)[0]) if declared.optional else (owner, field)
         yield Address(own_path, field.name, title_of_part, *owner_and_field, default, part=declared)
         for kind in declared.classes:
             part_of_kind = default if type(default) is kind else None
             inner = list(_walk(kind, own_path + ".", title_of_part, declared.prefix, instance=part_of_kind))
-            for address in inner[1:] if declared.optional else inner:  # [0] is the first setting
+            for address in inner[1:] if declared.optional else inner:  # inner[0] is the first setting's
                 name = address.path.removeprefix(own_path + ".").partition(".")[0]
                 # Settings of a part within this part may already have names, of the inner part's classes.
                 yield replace(address, kind_names=address.kind_names or _kinds_with(name, declared, field.name))

@@ -84,7 +84,8 @@ def settings(cls: type[Kind]) -> type[Kind]:
     made = checks_keywords()(dataclass(frozen=True)(cls))  # both decorators change `cls` and return it
     arguments = []
     for declaration in fields(made):  # type: ignore[arg-type]
-        sentences = filter(None, (declaration.metadata["help"], declaration.metadata["python"]))  # the second may be ""
+        # "help" is shown on the command line too.  "python" is about calls from Python only, and may be "".
+        sentences = filter(None, (declaration.metadata["help"], declaration.metadata["python"]))
         text = f"{declaration.name}: {'.  '.join(sentences)}"
         # 116 letters; the indent of a class's docstring makes 120.
         arguments.append(textwrap.fill(text, 116, initial_indent=" " * 4, subsequent_indent=" " * 8))
@@ -166,14 +167,16 @@ def checks_keywords(further: Sequence[str] = ()) -> Callable[[Call], Call]:
             try:
                 return function(*given, **named)
             except (TypeError, AttributeError, ValueError) as error:
+                # A value of a wrong type may also lead to an AttributeError, if the value lacks an attribute.
                 is_unclear = str(error).startswith(UNCLEAR_ERRORS)  # it does not say which argument is wrong
                 if isinstance(error, ValueError) and not is_unclear:
                     raise  # a value is wrong, and the error says which
                 check_arguments(call.__qualname__, function, given, named)  # raises for a call of a wrong form
-                says_what_must_be = " must " in str(error) and not is_unclear  # as this package's errors do
+                # Errors of this package say it: "depth must be an integer".
+                says_what_must_be = " must " in str(error) and not is_unclear
                 if not says_what_must_be:
                     check_types(function, given, named)  # raises for an argument of a wrong type
-                raise
+                raise  # the error says what must be, or is not about the arguments
 
         if not isinstance(call, type):
             return call_and_explain  # type: ignore[return-value]

@@ -28,7 +28,7 @@ DAMAGED = (ValueError, KeyError, zlib.error, zipfile.BadZipFile)  # errors of re
 MOST_ERRORS = 3  # after so many errors of a job, the job is at fault, and not its workers
 MOST_ENDS = 6  # the same after so many workers that ended while they had it
 SILENCE = 10.0  # seconds without a worker after which the run says so
-REPEATED = 6  # after so many times SILENCE the run says so again
+SILENCES_TO_REPEAT = 6  # after so many more times SILENCE the run says so again
 AHEAD = 2  # jobs of `map` under way for each core: enough to keep it busy, few enough to keep memory flat
 FEWEST = 4  # least number of jobs under way, also before workers are there
 WAIT = 0.1  # seconds after which `map`, if no answer arrives, asks for news of the workers
@@ -75,7 +75,7 @@ class JobPool:
         self.transport = transport
         self.lock = threading.RLock()
         self.session = secrets.token_hex(4)  # begins the names of jobs and works: workers may have those of other calls
-        self.numbers = itertools.count(1)
+        self.numbers = itertools.count(1)  # for the names of jobs and works
         self.live: dict[str, int] = {}  # by the name of a worker that is there: how many jobs it does at the same time
         self.refused: set[str] = set()  # workers that cannot do the run's work
         self.jobs: dict[str, Job] = {}  # by key: the jobs that are not done
@@ -254,10 +254,10 @@ class JobPool:
                     # Raises RuntimeError if the job has now ended MOST_ENDS workers.
                     count_failure(job.ended_workers, name, MOST_ENDS, f"its worker has ended{because}")
         now = time.monotonic()
-        if self.live or not self.jobs:
+        if self.live or not self.jobs:  # no job waits for a worker, so SILENCE begins anew
             self.tell_at = now + SILENCE
         elif now >= self.tell_at:
-            self.tell_at = now + REPEATED * SILENCE
+            self.tell_at = now + SILENCES_TO_REPEAT * SILENCE
             self.sentences.append(f"the run waits for a worker, and there is none: {self.transport.how_to_join()}")
 
     def _lose_jobs(self, worker: str) -> list[Job]:

@@ -34,7 +34,7 @@ PATIENCE = 5.0  # longest time in seconds for a cluster to answer
 LOOK_INTERVAL = 0.5  # seconds between two looks for nodes
 POLL = 0.02  # seconds to wait for answers
 # Environment variable: seconds without the cluster's head after which Ray ends its process; 60 by default.
-HEAD_PATIENCE = "RAY_gcs_rpc_server_reconnect_timeout_s"
+HEAD_PATIENCE_VARIABLE = "RAY_gcs_rpc_server_reconnect_timeout_s"
 
 
 def import_ray() -> Any:
@@ -109,7 +109,7 @@ class RayCluster:
     is_own = False
 
     def __init__(self, address: str, env: GameEnv | None = None) -> None:
-        os.environ.setdefault(HEAD_PATIENCE, "10")
+        os.environ.setdefault(HEAD_PATIENCE_VARIABLE, "10")  # seconds that Ray waits for a head that does not answer
         self.ray, self.address = import_ray(), address
         check_token(address)
         before = signal.getsignal(signal.SIGTERM)  # the handler that ends and saves a run, which Ray replaces
@@ -122,10 +122,11 @@ class RayCluster:
         self.head = self.ray.get_runtime_context().gcs_address
         # Otherwise the head would keep 5 KB of events for each of up to 100 000 calls, for Ray's dashboard.
         self.actor = self.ray.remote(enable_task_events=False)(NodePlayer)
+        # The classes of games that the nodes do not have, by name.
         self.games = {} if env is None or is_packaged(type(env)) else {env.name: type(env)}
-        self.members: dict[str, Member] = {}
-        self.gone: dict[str, str] = {}
-        self.numbers = itertools.count(1)
+        self.members: dict[str, Member] = {}  # by worker
+        self.gone: dict[str, str] = {}  # by worker that is gone: the reason
+        self.worker_numbers = itertools.count(1)  # for the workers' names
         self.references: dict[str, Any] = {}  # Ray's references to works, by name
         self.pending: dict[Any, tuple[str, str]] = {}  # by Ray's reference to an answer: the job's worker and key
         self.looked_at = 0.0  # when `workers` last looked for nodes
@@ -156,7 +157,7 @@ class RayCluster:
         # One call more than there are cores: that of `ready`.
         options = self.actor.options(num_cpus=cores, max_concurrency=cores + 1, scheduling_strategy=on_node)
         actor = options.remote(self.games)
-        self.members[f"{node[:8]}-{next(self.numbers)}"] = Member(node, cores, actor, actor.ready.remote())
+        self.members[f"{node[:8]}-{next(self.worker_numbers)}"] = Member(node, cores, actor, actor.ready.remote())
 
     def _remove(self, name: str, why: str) -> None:
         """End a worker, if it has not been removed; another may start on its node.

@@ -68,11 +68,12 @@ class SharedFolder:
             (self.path / name).mkdir(parents=True, exist_ok=True)
         self.pulses: dict[str, Heartbeat] = {}  # by worker
         self.live: dict[str, int] = {}  # by live worker: how many tasks it does at a time
-        self.gone: dict[str, str] = {}
+        self.gone: dict[str, str] = {}  # by worker that is gone: the reason
         self.looked_at = 0.0  # when `workers` last looked into the folder
         self.lock = lock(self.path)
+        # What an earlier run has left: workers/NAME/tasks/FILE, workers/NAME/answers/FILE, and works.
         for stale in (*self.path.glob(f"{WORKERS}/*/*/*"), *list_folder(self.path / WORKS)):
-            stale.unlink(missing_ok=True)  # tasks, answers and works that an earlier run has left
+            stale.unlink(missing_ok=True)
 
     def publish(self, name: str, data: bytes, keep: set[str]) -> None:
         """Write a work's file, and remove those of all other works but the ones named in `keep`."""

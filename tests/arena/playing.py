@@ -91,7 +91,7 @@ def match_on(
 ) -> MatchResult:
     """A match without chance in the opening, on so many cores."""
     entrants = Entrant(resolve_player(black, env), readouts), Entrant(resolve_player(white, env), readouts)
-    plan = {"opening_plies": 0, "random_opening": 0, "seed": 0, "leaves": 1, **plan}
+    plan = {"sampled_plies": 0, "random_opening": 0, "seed": 0, "leaves": 1, **plan}
     played: list[MatchGame] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("alphago.arena.match.available_cores", lambda: cores)

@@ -47,7 +47,7 @@ class TestReproducibility:
         assert matches[0].games != matches[2].games
 
     def test_the_number_of_threads_does_not_matter(self) -> None:
-        games = [match_on(n, GO, HashEvaluator(), "random", 10, 16, opening_plies=1, seed=3).games for n in (1, 2, 3)]
+        games = [match_on(n, GO, HashEvaluator(), "random", 10, 16, sampled_plies=1, seed=3).games for n in (1, 2, 3)]
         assert games[0] == games[1] == games[2]
 
     def test_a_match_that_is_stopped(self) -> None:

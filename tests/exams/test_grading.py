@@ -105,7 +105,7 @@ class TestMarks:
         assert marks.blunders.tolist() == [False, True, False]
         assert marks.win_error.tolist() == [-0.25, 0.25, 0.0]
         np.testing.assert_array_equal(marks.lead_error, [2.0, np.nan, -1.0])
-        assert marks.judged.tolist() == [0.75, 0.25, 0.75]
+        assert marks.judged_black_win.tolist() == [0.75, 0.25, 0.75]
         assert marks.take(np.array([False, True, False])).points.tolist() == [MOST_LOST]
         assert len(mark(exam, Answers(actions[:1], np.zeros(1), np.zeros(1))).points) == 1  # the first positions only
 

@@ -21,8 +21,8 @@ NO_SIDE = -1  # in `first_side`: neither side has played on the point
 
 
 @part
-def count_points(row, side):
-    """Return 2 if `side`, BLACK or WHITE, wins on the current board, 1 for a draw, 0 if it loses."""
+def result_points(row, side):
+    """Return the result of the current board for `side`, BLACK or WHITE: 2 for a win, 1 for a draw, 0 for a loss."""
     # `area` returns Black's area minus White's; KOMI2 is twice the komi.  So this is twice Black's margin, an integer.
     double_margin = 2 * area(row) - load(row, KOMI2)
     if side != BLACK:
@@ -50,7 +50,7 @@ def add_moves(tree, row, own_eyes, prior):
 
     Args:
         own_eyes: whether to add the mover's own eyes too.
-        prior: as in `expand`.
+        prior: the number of drawn playouts with which the "all moves as first" counts of each node begin.
     """
     size = load(row, SIZE)
     any_legal = False
@@ -59,7 +59,7 @@ def add_moves(tree, row, own_eyes, prior):
         any_legal |= legal != 0
         columns = legal if own_eyes else without_own_eyes(row, r, legal)  # bit c: the move on column c of row r
         while columns:
-            add_node(tree, r * size + lowest_bit(columns), prior, prior)
+            add_node(tree, r * size + lowest_bit(columns), prior, prior)  # a draw is 1 visit and 1 point
             columns &= columns - 1  # without the lowest bit
     return any_legal
 
@@ -104,7 +104,7 @@ def expand(tree, node, row, state, prior):
         add_moves(tree, row, True, prior)  # own eyes are all that is left
     shuffle(tree, first, state)
     if may_pass and (stuck or node == ROOT or pass_ends(row)):
-        points = count_points(row, load(row, TO_PLAY))  # of a pass that ends the game now: 2 won, 1 drawn, 0 lost
+        points = result_points(row, load(row, TO_PLAY))  # of a pass that ends the game now: 2 won, 1 drawn, 0 lost
         add_node(tree, size * size, prior, prior * points)
     store(tree.first_child, node, first)
     store(tree.children, node, load(tree.used, 0) - first)
@@ -251,16 +251,19 @@ def search(root, tree, game, settings, out_visits):
 
     Args:
         root: the position as a packed row.
+        tree: PlayoutTree, overwritten.
+        game: PlayoutGame, the buffers in which each simulation is played, overwritten.
         settings: PlayoutSettings.
         out_visits: int32 [A], overwritten with the visits of each action.
     """
     store(tree.used, 0, 0)
-    add_node(tree, -1, 0, 0)  # the root, to which no action leads
+    # The root: no action (-1) leads to it, and it has no "all moves as first" visits and points (0, 0).
+    add_node(tree, -1, 0, 0)
     for _ in range(settings.playouts):
         copy(root, game.row)
         depth = descend(tree, game, settings)
         plies = play_out(game, depth)
-        back_up(tree, game, depth, plies, count_points(game.row, load(root, TO_PLAY)))
+        back_up(tree, game, depth, plies, result_points(game.row, load(root, TO_PLAY)))
     for action in range(out_visits.shape[0]):
         store(out_visits, action, 0)
     first = load(tree.first_child, ROOT)

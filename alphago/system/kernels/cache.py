@@ -69,8 +69,10 @@ class CompilingTime(Listener):
         """Note that a compilation ends; numba passes the event, which is not needed."""
         self._depth -= 1
         if not self._depth:
+            # Until now `spent` has counted all seconds of this compilation as processor time.  Now the true processor
+            # time is known, and is added to that of the earlier compilations.
             seconds, _ = self.spent
-            _, processor_before, _ = self._state  # when this compilation began
+            _, processor_before, _ = self._state
             self._state = seconds, processor_before + time.thread_time() - self._processor_began, None
 
 
@@ -136,8 +138,8 @@ class KernelCache:
         """Return the compiled function from its file; None if this process has to compile the function.
 
         If there is no file, this process takes the lock, and waits if another process has the lock to compile the
-        function.  After that the file may be there, and is read.  The lock is held until the function of `with_unlock`
-        returns, also if the file was found.
+        function.  After that the file may be there, and is read.  In both cases the lock is held until the end of the
+        function that `with_unlock` has returned.
 
         Args:
             target_context: numba's object for code of this processor, which makes the file's code callable.
@@ -145,7 +147,8 @@ class KernelCache:
         target_context.refresh()  # makes functions known that were imported since, which the file's code may call
         path = self.path(signature, target_context.codegen())
         compiled = self.read(path, signature, target_context)
-        if compiled is None and not path.exists():  # a damaged file is compiled without a lock, which only saves work
+        # A file that exists is damaged here.  It is replaced without the lock, since the lock only saves work.
+        if compiled is None and not path.exists():
             with trigger_event("numba:compile"):  # waiting counts as compiling
                 self.lock = lock_beside(path)
             compiled = self.read(path, signature, target_context)

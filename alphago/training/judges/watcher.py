@@ -165,7 +165,7 @@ class WatchedOpponent:
             self.player = resolve_player(self.opponent, self.env, device)
             self.device = device
         players = (Entrant(evaluator, self.readouts, SEARCH), Entrant(self.player, self.readouts, SEARCH))
-        plan = MatchPlan(games=2 * PAIRS, opening_plies=0, random_opening=opening_length(self.env), seed=seed, leaves=1)
+        plan = MatchPlan(games=2 * PAIRS, sampled_plies=0, random_opening=opening_length(self.env), seed=seed, leaves=1)
         games: list[MatchGame] = []
         first_pairs = pairs = min(PAIRS, max(1, available_cores() // 2))  # as many games as cores, at most PAIRS pairs
         seconds_at_first = seconds_left()
