@@ -35,7 +35,7 @@ class MatchWork(RemoteWork):
     @classmethod
     def to_bytes(cls, env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan) -> bytes:
         """Return the work as `from_bytes` reads it; raise ValueError for players that cannot be sent to workers."""
-        # A network's digest depends on the number of torch threads.  The worker, which compares it, uses one thread too.
+        # A network's digest depends on the number of torch threads.  The worker uses one too, to compare it.
         with one_torch_thread():
             players = [np.frombuffer(player_to_bytes(env, entrant), np.uint8) for entrant in entrants]
         sides = [[entrant.readouts, plain_form(entrant.search), entrant.level] for entrant in entrants]
