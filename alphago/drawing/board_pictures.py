@@ -83,10 +83,10 @@ def board_picture(board: Board, overlay: Overlay, actions: Sequence[int]) -> Dra
     texts, height = texts_below(board.texts, width, board_height, size=LETTER_PIXELS * width / shown_width)
     pieces = seeds(board, spots) if view.surface == "houses" else stones(board, spots)
     owners = [] if overlay.ownership is None else ownership_squares(overlay.ownership, board.stones, spots)
-    expected = line_stones(overlay.line, spots) if overlay.line else discs(overlay, action_spots)
+    moves_shown = line_stones(overlay.line, spots) if overlay.line else discs(overlay, action_spots)
     wood = Rect(0, 0, width, height, Style(WOOD), corner=0.15 * CELL)
     below = (wood, *moved(ground(board, spots)))
-    layers = below, moved(pieces), tuple(texts), moved(marks(board, spots)), moved([*owners, *expected])
+    layers = below, moved(pieces), tuple(texts), moved(marks(board, spots)), moved([*owners, *moves_shown])
     return Drawing(width, height, layers, board.label, shown=shown_width)
 
 

@@ -208,7 +208,7 @@ def panel_title(panel: CurvePanel) -> str:
     """Return a panel's title with its unit, and with the label of its curves if all have the same label."""
     labels = [label for label, _ in legend_labels(panel)]
     label = f": {labels[0]}" if len(labels) == 1 else ""
-    unit = panel.unit.removeprefix(SHARE).strip()
+    unit = panel.unit.removeprefix(SHARE).strip()  # SHARE is "%", which every number on the axis has already
     return f"{panel.title}{label}" + (f" [{unit}]" if unit else "")
 
 

@@ -153,7 +153,7 @@ def discs(overlay: Overlay, spots: Sequence[Spot | None]) -> list[Shape]:
     Args:
         spots: the spot of each action; None for an action without a point, such as a pass.
     """
-    marked, weights = marked_actions(overlay), action_weights(overlay)
+    marked, weights = marked_actions(overlay), action_weights(overlay)  # marked: the best action first
     shapes: list[Shape] = []
     for action in marked:
         spot = spots[action]
@@ -235,9 +235,9 @@ def legend(overlay: Overlay, points: Sequence[int], to_text: Callable[[int], str
         points: the point of each action, -1 for an action without a point.
         to_text: returns the name of an action.
     """
-    marked = [] if overlay.line else marked_actions(overlay)
+    marked = [] if overlay.line else marked_actions(overlay)  # the best action first
     outside = [action for action in marked if points[action] < 0]
-    listed = ", ".join(f"{to_text(action)} {disc_text(overlay, action, marked[0])}" for action in outside[:MOST_NAMED])
+    listed = ", ".join(f"{to_text(move)} {disc_text(overlay, move, best=marked[0])}" for move in outside[:MOST_NAMED])
     sentences = []
     if marked and overlay.shown is not None:
         if outside == marked:  # there are no discs

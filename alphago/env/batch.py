@@ -146,8 +146,9 @@ class GameBatch(ABC):
     def neutral_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write the moves onto points that belong to neither side and that risk nothing, bool [n, action_space].
 
-        A player plays such a move instead of a pass, unless the value says that a side is sure to win: the pass may end
-        the game, and the points count for the side that takes them.  Most games have no such moves.
+        Each such point counts for the side that takes it, and a pass may end the game.  So a player plays such a move
+        instead of a pass, until the value says that a side is sure to win: then these points no longer matter.  Most
+        games have no such moves.
         """
         out[:] = False
         return out

@@ -62,7 +62,7 @@ class BatchWithMoves(GameBatch):
         super().play(slots, actions)  # type: ignore[safe-super]
         for slot, action, mover in zip(slots.tolist(), actions.tolist(), movers.tolist(), strict=True):
             line = self.lines[slot]
-            if line is not None:
+            if line is not None:  # None: the moves before this one are not known
                 self.lines[slot] = Line(line.setup, (*line.moves, action), (*line.movers, mover))
 
     def position(self, slot: int) -> Position:

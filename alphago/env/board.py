@@ -99,8 +99,9 @@ class StonesEnv(GameEnv):
         cells = range(height * width)
         others = self.action_space - len(cells)  # actions besides the points, such as a pass; negative without points
         stones_fall = self.action_space == width  # actions are columns
-        names_are_numbers = self.action_names[0].isdecimal()  # see `action_names`: neither points nor columns
-        # The second case has neither points nor columns either, but names if the game has `action_names` of its own.
+        # `action_names` are numbers if actions are neither points nor columns, unless the game has names of its own.
+        names_are_numbers = self.action_names[0].isdecimal()
+        # With names of its own, the number of actions tells: fewer than points, and not as many as columns.
         if names_are_numbers or (others < 0 and not stones_fall):
             return super().board_view
         places: Places
@@ -149,7 +150,7 @@ class StonesEnv(GameEnv):
         return next(names for names in (points_and_others, columns, numbers) if len(names) == self.action_space)
 
     @property
-    def names_points(self) -> bool:
+    def first_actions_are_points(self) -> bool:
         """Whether the first actions are the points and have their names; other actions, such as a pass, may follow."""
         # The first name tells: `action_names` begins with the names of all points, or has none of them.
         return self.action_names[0] == point_text(0, *self.plane_shape)
@@ -210,7 +211,7 @@ class StonesPosition(Position):
 
         A game whose actions are not points overrides this property, or gets None; see also `last_cell`.
         """
-        on_board = self.env.names_points and self.moves and self.moves[-1] < self.board.size
+        on_board = self.env.first_actions_are_points and self.moves and self.moves[-1] < self.board.size
         return self.moves[-1] if on_board else None
 
     @property
@@ -234,7 +235,7 @@ class StonesPosition(Position):
 
     def why_illegal(self, action: int) -> str:
         """Return which side has a stone on the point of the action; without a stone there, what `Position` says."""
-        is_point = self.env.names_points and action < self.board.size
+        is_point = self.env.first_actions_are_points and action < self.board.size
         stone = self.board.ravel()[action] if is_point else 0
         return f"{self.env.board_view.side(stone)} has a stone there" if stone else super().why_illegal(action)
 

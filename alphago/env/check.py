@@ -128,55 +128,59 @@ class _Game:
             return f"{start}, at the start"
         return f"{start} after {' '.join(map(self.env.to_text, self.moves))} (actions {self.moves})"
 
-    def fail(self, verb: str, expected: str, got: object, cause: Exception | None = None) -> NoReturn:
+    def fail(self, blamed: str, expected: str, got: object, cause: Exception | None = None) -> NoReturn:
         """Raise GameError.
 
         Args:
-            verb: the method or attribute of the game that the message blames.
+            blamed: the method or attribute of the game that the message blames.
             cause: the exception of the game that is the reason, if there was one.
         """
-        raise GameError(f"{verb}: expected {expected}, got {got}\n  in {self.where()}") from cause
+        raise GameError(f"{blamed}: expected {expected}, got {got}\n  in {self.where()}") from cause
 
-    def require(self, holds: object, verb: str, expected: str, got: object) -> None:
+    def require(self, holds: object, blamed: str, expected: str, got: object) -> None:
         """Raise GameError, as `fail` does, unless `holds`."""
         if not holds:
-            self.fail(verb, expected, got)
+            self.fail(blamed, expected, got)
 
-    def run(self, verb: str, function: Callable[..., Answer], *arguments: object, **keywords: object) -> Answer:
-        """Return what a function of the game returns; if it raises an exception, the game fails the check."""
+    def run(self, blamed: str, function: Callable[..., Answer], *arguments: object, **keywords: object) -> Answer:
+        """Return what a function of the game returns; if the function raises an exception, raise GameError.
+
+        Args:
+            blamed: what the message blames, as in `fail`.
+        """
         try:
             return function(*arguments, **keywords)
         except BrokenGame as error:
-            self.fail(verb, f"to {error.expected}", error.got, error)
+            self.fail(blamed, f"to {error.expected}", error.got, error)
         except Exception as error:
-            self.fail(verb, "no error", f"{type(error).__name__}: {error}", error)
+            self.fail(blamed, "no error", f"{type(error).__name__}: {error}", error)
 
-    def play(self, batch: GameBatch, slot: int, action: int, verb: str = "play") -> None:
-        """Play an action in a slot; verb: what the message blames if it fails."""
-        call = f"{verb}({self.env.to_text(action)})"
+    def play(self, batch: GameBatch, slot: int, action: int, blamed: str = "play") -> None:
+        """Play an action in a slot; blamed: what the message blames if it fails."""
+        call = f"{blamed}({self.env.to_text(action)})"
         self.run(call, batch.play, np.array([slot]), np.array([action], np.int32))
 
-    def ask(self, batch: GameBatch, verb: str, slots: Sequence[int]) -> np.ndarray:
-        """Return the answer of the batch's method called `verb` for some slots.
+    def ask(self, batch: GameBatch, method: str, slots: Sequence[int]) -> np.ndarray:
+        """Return the answer of the batch's method called `method` for some slots.
 
         Fails unless the method fills all of `out`, and gives the same answer when it is called again.
         """
         index = np.array(slots, np.int64)
         answers = []
         for fill in (0, 1):
-            out = np.full((len(slots), *self.shapes.get(verb, ())), fill, DTYPES[verb])
-            answer = self.run(verb, getattr(batch, verb), index, out)
-            self.require(answer is out, verb, "the array `out` as the answer", "something else")
+            out = np.full((len(slots), *self.shapes.get(method, ())), fill, DTYPES[method])
+            answer = self.run(method, getattr(batch, method), index, out)
+            self.require(answer is out, method, "the array `out` as the answer", "something else")
             answers.append(out)
         same = answers[0].tobytes() == answers[1].tobytes()  # compared as bytes, so that NaN equals NaN
-        self.require(same, verb, "all of `out` filled, the same each time", "two answers that differ")
+        self.require(same, method, "all of `out` filled, the same each time", "two answers that differ")
         return answers[0]
 
     def view(self, batch: GameBatch, slot: int) -> _View:
         """Return the answers of all methods for a slot, after checking that they are valid and fit together."""
         if isinstance(batch, PlainBatch):
             self.check_state(batch.states[slot])
-        got = _View(*(self.ask(batch, verb, [slot])[0] for verb in _View._fields))
+        got = _View(*(self.ask(batch, method, [slot])[0] for method in _View._fields))
         legal = " ".join(map(self.env.to_text, np.flatnonzero(got.legal_mask).tolist()))
         owners = got.ownership.tolist()
         # Score and outcome are both in the mover's view.
@@ -197,14 +201,14 @@ class _Game:
 
         The answers of its PlainBatch do not show wrong types, since the batch converts them silently.
         """
-        for verb in ("play", "legal_mask", "is_over", "outcome", "planes", "copy"):
-            self.require(callable(getattr(state, verb, None)), verb, f"a method of {type(state).__name__}", "none")
-        for verb in ("legal_mask", "planes"):
-            array = self.run(verb, getattr(state, verb))
-            dtype, shape = np.dtype(DTYPES[verb]), self.shapes[verb]
+        for method in ("play", "legal_mask", "is_over", "outcome", "planes", "copy"):
+            self.require(callable(getattr(state, method, None)), method, f"a method of {type(state).__name__}", "none")
+        for method in ("legal_mask", "planes"):
+            array = self.run(method, getattr(state, method))
+            dtype, shape = np.dtype(DTYPES[method]), self.shapes[method]
             fits = isinstance(array, np.ndarray) and array.shape == shape and array.dtype == dtype
             got = f"{getattr(array, 'dtype', type(array).__name__)} {list(np.shape(array))}"
-            self.require(fits, verb, f"an array {dtype} {list(shape)}", got)
+            self.require(fits, method, f"an array {dtype} {list(shape)}", got)
         over = self.run("is_over", state.is_over)
         self.require(isinstance(over, (bool, np.bool_)), "is_over", "True or False", repr(over))
 
@@ -216,11 +220,11 @@ class _Game:
         self.leads["ownership"].append(mover * int(view.ownership.sum()))
         self.winner = int(np.sign(mover * view.outcome)) if view.is_over else 0
 
-    def check_same(self, verb: str, why: str, expected: _View, got: _View, *fields: str) -> None:
+    def check_same(self, blamed: str, why: str, expected: _View, got: _View, *fields: str) -> None:
         """Fail if two views differ in one of `fields` (default: all fields); the message names the first that differs.
 
         Args:
-            verb: the method that the message blames; "" for the method that has the name of the field that differs.
+            blamed: the method that the message blames; "" for the method that has the name of the field that differs.
             why: why the views must be the same, such as "as in the original"; the message adds it to the expected
                 value.
         """
@@ -237,8 +241,8 @@ class _Game:
                 place = tuple(np.argwhere(pair[0] != pair[1])[0])
                 at = "at plane {} row {} column {}".format(*place)
                 expected_text, got_text = (f"{planes[place]:g} {at}" for planes in pair)
-            blamed = f"{verb}, seen by {field}" if verb else field
-            self.fail(blamed, f"{expected_text} ({why})", got_text)
+            seen = f"{blamed}, seen by {field}" if blamed else field
+            self.fail(seen, f"{expected_text} ({why})", got_text)
 
 
 def _check_description(game: _Game) -> None:
@@ -520,12 +524,12 @@ def _check_winners(games: Sequence[_Game]) -> None:
 
 def _check_signs(decided: Sequence[_Game]) -> None:
     """Check that scores and ownership do not change their sign at every ply, as in the view of another player."""
-    for verb in ("score", "ownership"):
+    for method in ("score", "ownership"):
         # Black's lead at a ply and at the next. If the sign changes, their difference is large, and their sum small.
-        pairs = [pair for game in decided for pair in pairwise(game.leads[verb])]
+        pairs = [pair for game in decided for pair in pairwise(game.leads[method])]
         changes = sum(abs(later - now) for now, later in pairs)
         if changes > FLIPPED_RATIO * sum(abs(later + now) for now, later in pairs):
-            decided[0].fail(verb, "the view of the player to move", "one that changes sides at every ply")
+            decided[0].fail(method, "the view of the player to move", "one that changes sides at every ply")
 
 
 def _check_last_movers(decided: Sequence[_Game]) -> None:
@@ -536,6 +540,7 @@ def _check_last_movers(decided: Sequence[_Game]) -> None:
     """
     last_movers = [game.movers[-2] for game in decided]  # `movers` ends with the player to move after the last move
     lost = [game for game, mover in zip(decided, last_movers, strict=True) if game.winner != mover]
+    # In a game without points the score is the outcome: 1, 0 or -1.
     has_points = any(abs(game.leads["score"][-1]) not in (0, 1) for game in decided)
     if has_points or not lost:
         return
@@ -585,11 +590,11 @@ def _check_whole_game(game: _Game, batch: GameBatch, views: list[_View]) -> None
     game.run("copy", alone.copy, np.array([GAME]), np.array([0]), of=batch)
     game.check_same("copy", "as in the batch that it comes from", views[-1], game.view(alone, 0))
     _check_together(game, batch, views)
-    for verb in ("planes", "hash"):
-        first = getattr(views[0], verb)
+    for method in ("planes", "hash"):
+        first = getattr(views[0], method)
         # A game without moves has only one position.
-        differ = not game.moves or not all(np.array_equal(getattr(view, verb), first) for view in views)
-        game.require(differ, verb, "different answers for different positions", "the same answer in the whole game")
+        differ = not game.moves or not all(np.array_equal(getattr(view, method), first) for view in views)
+        game.require(differ, method, "different answers for different positions", "the same answer in the whole game")
 
 
 def _check_replays(game: _Game, batch: GameBatch, views: list[_View]) -> None:
@@ -610,9 +615,9 @@ def _check_replays(game: _Game, batch: GameBatch, views: list[_View]) -> None:
 def _check_together(game: _Game, batch: GameBatch, views: list[_View]) -> None:
     """Check that each method answers for several slots at once as for each alone, and can be called for no slots."""
     half_view = views[len(game.moves) // 2]
-    for verb in _View._fields:
-        together = game.ask(batch, verb, [HALF, GAME, START])
-        expected = [getattr(view, verb) for view in (half_view, views[-1], views[0])]
+    for method in _View._fields:
+        together = game.ask(batch, method, [HALF, GAME, START])
+        expected = [getattr(view, method) for view in (half_view, views[-1], views[0])]
         same = all(map(np.array_equal, together, expected))
-        game.require(same, verb, "the same answer for a slot alone and among others", "two answers that differ")
-        game.ask(batch, verb, [])  # must work for no slots
+        game.require(same, method, "the same answer for a slot alone and among others", "two answers that differ")
+        game.ask(batch, method, [])  # must work for no slots

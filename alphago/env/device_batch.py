@@ -243,14 +243,17 @@ class DeviceBatch(GameBatch):
         """
         self._check_shape(out, shape)
         shared = self.backend.reachable(out)
-        takes_results = shared is not None and shared.dtype == dtype and shared.flags.c_contiguous
-        if takes_results:
+        if shared is not None and shared.dtype == dtype and shared.flags.c_contiguous:
             return shared
         self._check_takes_copies(out, str(np.dtype(dtype)))
         return None
 
     def _check_takes_copies(self, out: Array, dtype: str) -> None:
-        """Raise ValueError unless `out` is a NumPy array, to which results can be copied; dtype: for the message."""
+        """Raise ValueError unless an `out` to which kernels cannot write is a NumPy array, which takes copies.
+
+        Args:
+            dtype: for the message.
+        """
         if not isinstance(out, np.ndarray):
             raise ValueError(
                 f"out must be a NumPy array, or a C-contiguous {dtype} array that {self.device!r} kernels reach, "

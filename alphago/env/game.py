@@ -152,10 +152,11 @@ class GameEnv:
 
     def _check_setup_keywords(self, batch: GameBatch, setup: Mapping[str, object]) -> None:
         """Raise TypeError, which suggests similar keywords, for a keyword that describes no set-up of this game."""
-        takes_setup = self.new if isinstance(batch, PlainBatch) else batch.reset
-        if not takes_any_keyword(takes_setup):  # one that takes any keyword checks them itself
+        # The function whose keywords describe the set-up; a PlainBatch passes all keywords of `reset` on to `new`.
+        setup_function = self.new if isinstance(batch, PlainBatch) else batch.reset
+        if not takes_any_keyword(setup_function):  # a function that takes any keyword checks the keywords itself
             # With the keywords of a subclass's own `position`, such as `history`, which the message may suggest.
-            known = [*list_keywords(self.position), *list_keywords(takes_setup)]
+            known = [*list_keywords(self.position), *list_keywords(setup_function)]
             allowed = [name for name in known if name != "slots"]  # an argument of `reset` that describes no position
             check_keywords(f"{type(self).__name__}.position", setup, allowed)
 

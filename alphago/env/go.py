@@ -137,8 +137,9 @@ class GoEnv(StonesEnv):
         }
 
     def replace(self, **options: object) -> Self:
-        """Return the same game with some options changed; setting `turns` removes `max_moves`.
+        """Return the same game with some options changed.
 
+        Setting `turns` removes `max_moves`, since the number of turns already says how long a game is.
         If `board_size` is changed, a komi or max_moves that is the old board's default becomes the new board's default.
         """
         implied: dict[str, Any] = {"max_moves": None} if options.get("turns") is not None else {}

@@ -38,11 +38,11 @@ def check_setup(
     if stones is not None and np.shape(stones) != (size, size):
         raise ValueError(f"stones must have shape {[size, size]}, got {list(np.shape(stones))}")
     mover = layout.BLACK if check_player(to_play) == 1 else layout.WHITE
-    komi2 = int(2 * check_komi(komi))
+    doubled_komi = int(2 * check_komi(komi))
     if stones is None and mover == layout.BLACK:  # with White to move, the empty board is a set-up
-        return None, mover, komi2
+        return None, mover, doubled_komi
     placed = np.zeros((size, size), np.int8) if stones is None else np.ascontiguousarray(stones, np.int8)
-    return placed.ravel(), mover, komi2
+    return placed.ravel(), mover, doubled_komi
 
 
 class GoBatch(PackedBatch):
@@ -72,8 +72,8 @@ class GoBatch(PackedBatch):
             ValueError: for an invalid argument or a chain without liberty.
         """
         komi = self.env.komi if komi is None else komi
-        colours, mover, komi2 = check_setup(self._size, stones, to_play, komi)
-        loops.reset_batch(self.rows, slots, self._start.row, komi2)
+        colours, mover, doubled_komi = check_setup(self._size, stones, to_play, komi)
+        loops.reset_batch(self.rows, slots, self._start.row, doubled_komi)
         if colours is None:  # the start position
             return
         for slot in slots:
@@ -117,8 +117,8 @@ class GoBatch(PackedBatch):
     def sensible_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write the legal actions, without own eyes and without points that are pass-alive already.
 
-        If the score gives any of the mover's own pass-alive points to the other side, all of them stay in: then the
-        other side has dead stones there, which must first be captured.
+        The score counts every stone on the board as alive, so the mover must capture dead stones.  If there are dead
+        stones of the other side in the mover's pass-alive points, none of the mover's pass-alive points are left out.
         """
         self.legal_mask(slots, out)
         legal.clear_own_eyes_batch(self.rows, slots, out)

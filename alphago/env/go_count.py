@@ -45,11 +45,12 @@ class GoCount:
         """
         if ownership is None:
             return replace(self, dead=frozenset())
-        stones, alive = self.position.board.ravel(), self.position.pass_alive.ravel()
+        stones, alive_owners = self.position.board.ravel(), self.position.pass_alive.ravel()
         kept = stones * np.asarray(ownership).ravel()  # 1: the stone's side keeps the point, -1: it loses it
         lost_chains = [chain for chain in chains(self.position) if kept[chain].mean() < 0]
-        # The stones of a chain are pass-alive together, so one of them tells for all.
-        dead_chains = [chain for chain in lost_chains if alive[chain[0]] != stones[chain[0]]]
+        # alive_owners: for which side each point is pass-alive.  The stones of a chain are pass-alive together, so one
+        # stone tells for all.
+        dead_chains = [chain for chain in lost_chains if alive_owners[chain[0]] != stones[chain[0]]]
         count = replace(self, dead=frozenset().union(*dead_chains))
         return replace(count, engine_result=count.result)
 

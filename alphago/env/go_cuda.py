@@ -41,8 +41,8 @@ class CudaGoBatch(DeviceBatch):
         self, slots: Array, *, stones: np.ndarray | None = None, to_play: int | str = 1, komi: float | None = None
     ) -> None:
         """Set the slots to the start position, or all to the same set-up; see `GoBatch.reset`."""
-        colours, mover, komi2 = check_setup(self._size, stones, to_play, self.env.komi if komi is None else komi)
-        self._launch("reset_batch", slots, self._start, komi2, threads=LANES)
+        colours, mover, doubled_komi = check_setup(self._size, stones, to_play, self.env.komi if komi is None else komi)
+        self._launch("reset_batch", slots, self._start, doubled_komi, threads=LANES)
         if colours is None:  # the start position: no stones, and Black to move
             return
         misplaced = self.backend.zeros((len(slots),), np.int32)  # by slot, a stone without liberty, or NO_ACTION
@@ -55,7 +55,7 @@ class CudaGoBatch(DeviceBatch):
         return self._answer("legal_mask_batch", slots, out, np.bool_, shape=(self.env.action_space,), threads=LANES)
 
     def write_planes(self, slots: Array, dtype: str, target: Target) -> None:
-        if self._plane_indices is None:  # history planes; KataGo's are on the CPU only
+        if self._plane_indices is None:  # history planes: KataGo's planes, also without indices, are on the CPU only
             self._launch(f"history_planes_{dtype}_batch", slots, *target, self.env.planes, threads=LANES)
         else:
             self._write_rule_planes(slots, dtype, target, NO_MASK)

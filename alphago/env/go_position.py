@@ -134,8 +134,7 @@ class GoPosition(StonesPosition):
     def repeats(self, action: int) -> bool:
         """Return whether only the ko rule forbids an illegal move on an empty point: without it the move is allowed."""
         row = self.row
-        check_repetition = False
-        return bool(legal.allowed(row, layout.point_of(row, action), int(row[layout.TO_PLAY]), check_repetition))
+        return bool(legal.allowed(row, layout.point_of(row, action), int(row[layout.TO_PLAY]), check_repetition=False))
 
     def why_illegal(self, action: int) -> str:
         """Return why an action is illegal in a game that is not over: early pass, stone, repetition or suicide."""
@@ -146,7 +145,7 @@ class GoPosition(StonesPosition):
             return super().why_illegal(action)
         if self.repeats(action):
             return REPETITION[int(row[layout.KO_RULE])]
-        # With suicide allowed, only its repetition is forbidden; `repeats` does not look at the ko rule for suicide.
+        # The move is a suicide: `repeats` is False for every suicide, also for one that is illegal by the ko rule.
         return "suicide that repeats a board" if row[layout.SUICIDE] else "suicide"
 
     def moves_text(self) -> str:

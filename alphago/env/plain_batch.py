@@ -98,6 +98,7 @@ class PlainBatch(GameBatch):
             self.plies[slot] += 1
 
     def legal_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        # `_answers` writes to `out` and returns it; the loop then checks the rows of `out`.
         for slot, mask in zip(slots, self._answers("legal_mask", slots, out), strict=True):
             if not mask.any() and not self.states[slot].is_over():
                 raise BrokenGame(self.env, "legal_mask", "have a legal action in a game that is not over", mask)
@@ -144,7 +145,7 @@ class PlainBatch(GameBatch):
 
     def to_play(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         for i, slot in enumerate(slots):
-            out[i] = self._number("to_play", self.states[slot].to_play, 1)
+            out[i] = self._number("to_play", self.states[slot].to_play, most=1)
             if not out[i]:  # 0, or a fraction that int8 has cut to 0
                 raise BrokenGame(self.env, "to_play", "be 1 or -1", 0)
         return out
@@ -162,14 +163,14 @@ class PlainBatch(GameBatch):
 
     def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         for i, slot in enumerate(slots):
-            out[i] = self._number("outcome", self.states[slot].outcome(), 1)
+            out[i] = self._number("outcome", self.states[slot].outcome(), most=1)
         return out
 
     def score(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         for i, slot in enumerate(slots):
             state = self.states[slot]
-            has_score = hasattr(state, "score")
-            out[i] = self._number("score", state.score(), FLOAT_MAX) if has_score else state.outcome()
+            has_score = hasattr(state, "score")  # not in a game without points, where the score is the outcome
+            out[i] = self._number("score", state.score(), most=FLOAT_MAX) if has_score else state.outcome()
         return out
 
     def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:

@@ -208,7 +208,7 @@ class Position:
 
     def replay(self) -> Iterator[Self]:
         """Yield all positions of the game so far, from the start or set-up to this one."""
-        # Made again, to be of this class and to have this very `setup`, whatever the game's `position` returns.
+        # Only the batch of `env.position` is used: the Position may be of another class, or have a changed `setup`.
         position = type(self)(self.env, self.env.position(**self.setup).batch, self.setup)
         yield position
         for mover, action in zip(self.movers, self.moves, strict=True):
@@ -249,7 +249,7 @@ class Position:
         return "not allowed"
 
     def setup_in(self, env: object) -> dict[str, Any]:
-        """Return the keywords of `env.position` for the start of this game.
+        """Return the keywords of `env.position` for the start of this game; Go adds the komi if that of `env` differs.
 
         Args:
             env: a game that differs from this one in komi or planes only, as in `again_in`.

@@ -68,7 +68,7 @@ class VectorEnv:
         planes = self._zeros((count, env.planes, *env.plane_shape), np.float32)
         self.batch.observe(self._slots, legal_mask, planes)
         self._legal_mask = legal_mask.copy()  # the caller gets `legal_mask`, and may write to it
-        info = {"legal_mask": self._convert(legal_mask), "to_play": self._output(self._movers())}
+        info = {"legal_mask": self._convert(legal_mask), "to_play": self._from_numpy(self._movers())}
         return Observation(self._convert(planes), info)
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
@@ -98,7 +98,7 @@ class VectorEnv:
             self.batch.reset(ended, **self._setup)
         planes, info = self.observe()
         truncated = np.zeros_like(terminated)
-        return planes, self._output(rewards), self._output(terminated), self._output(truncated), info
+        return planes, self._from_numpy(rewards), self._from_numpy(terminated), self._from_numpy(truncated), info
 
     def position(self, game: int) -> Position:
         """Return the position of a game, 0 .. num_envs - 1, to look at; without the moves that led to it."""
@@ -108,8 +108,8 @@ class VectorEnv:
         """Return who is to move in each game, int8 [num_envs]."""
         return self.batch.to_play(self._slots, np.empty(self.num_envs, np.int8))
 
-    def _output(self, array: np.ndarray) -> Any:
-        """Return an array as the caller gets it, on the games' device."""
+    def _from_numpy(self, array: np.ndarray) -> Any:
+        """Return a NumPy array as the caller gets it: on the games' device, and converted."""
         return self._convert(self._upload(array, array.dtype))
 
     def _check_actions(self, actions: Any) -> Any:

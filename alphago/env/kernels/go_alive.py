@@ -29,10 +29,11 @@ def scratch_words(size):
 
 @part
 def scratch_parts(size):
-    """Return the indices at which the parts of the scratch begin, see the module: begins, open, marks and counts.
+    """Return the indices (begins, open, marks, counts) at which four parts of the scratch begin, see the module.
 
-    The parts before the last have N * N points, N * N + 1 begins (there are at most N * N regions), N * N words for
-    whether a region is open, and a mark for each of the (N + 1) * (N + 2) + 1 bordered points.
+    The part before them, the points of all regions, begins at index 0 and has N * N words.  "begins" has N * N + 1
+    words, since there are at most N * N regions.  "open" has N * N words, one for each region.  "marks" has
+    (N + 1) * (N + 2) + 1 words, one for each bordered point.
     """
     at_marks = 3 * size * size + 1
     return size * size, 2 * size * size + 1, at_marks, at_marks + (size + 1) * (size + 2) + 1
@@ -60,6 +61,7 @@ def divide(row, colour, scratch, at_begins, at_marks):
     """Divide all points without a stone of `colour` into regions; return the number of regions.
 
     The regions' points are written to `scratch` from index 0 on, and from `at_begins` on where each region begins.
+    From `at_marks` on, `append` marks each bordered point that is in a region already, and skips marked points.
     """
     size = load(row, layout.SIZE)
     for i in range((size + 1) * (size + 2) + 1):  # all bordered points
@@ -161,7 +163,7 @@ def touches_struck_out(row, colour, scratch, begin, end, at_counts):
 
 
 @part
-def strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
+def strike_out_regions(row, colour, regions, scratch, at_begins, at_open, at_counts):
     """Run one round: count the vital regions of each chain, and strike out the regions that touch a chain with too few.
 
     Only open regions count, which are the ones not yet struck out.
@@ -193,8 +195,9 @@ def strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
 def mark_alive_chains(row, colour, value, scratch, out, at):
     """Find the pass-alive chains of `colour` and write `value` at their stones; return the number of regions.
 
-    In `scratch`, these chains then have a count of VITAL or more.  A region is open if all chains of `colour` that it
-    touches are pass-alive.
+    Callers also read `scratch`, see the module.  At a chain's head its part "counts" has the number of the chain's
+    vital regions: VITAL (2) or more if the chain is pass-alive.  The part "open" says for each region whether all
+    chains of `colour` that the region touches are pass-alive.
 
     Args:
         out, at: an array that holds the board from index `at` on.
@@ -204,7 +207,7 @@ def mark_alive_chains(row, colour, value, scratch, out, at):
     regions = divide(row, colour, scratch, at_begins, at_marks)
     for region in range(regions):
         store(scratch, at_open + region, 1)
-    while strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
+    while strike_out_regions(row, colour, regions, scratch, at_begins, at_open, at_counts):
         pass
     for action in range(size * size):
         at_cell = cell(point_of(row, action))

@@ -110,6 +110,7 @@ def join(row, a, b):
     """Join the chains whose heads are the points `a` and `b`; the chain with more pseudo-liberties keeps its head."""
     at_a = cell(a)
     at_b = cell(b)
+    # The count of a chain's pseudo-liberties begins at bit COUNT_BITS.
     count_a = load_long(row, at_a + layout.LIBERTIES_LOW) >> layout.COUNT_BITS
     count_b = load_long(row, at_b + layout.LIBERTIES_LOW) >> layout.COUNT_BITS
     if count_a < count_b:  # the chain of `b`, whose stones get another head, should be the smaller one
@@ -203,7 +204,8 @@ def put(row, point, colour):
     at_own, at_enemy = (at_black, at_white) if colour == layout.BLACK else (at_white, at_black)
     board_hash = load_long(row, layout.HASH_LOW) ^ stone_hash(point, colour)
     unlist_empty(row, point)
-    dead = place_stone(row, point, colour)  # a bit for each enemy chain without liberty: the number of its side
+    # Bit i of `dead` is set if on side i of the point there is an enemy chain without liberties, once for each chain.
+    dead = place_stone(row, point, colour)
     flip_bit(row, at_own, point)
     for side in range(4):
         at_near = cell(neighbour(point, side, stride))

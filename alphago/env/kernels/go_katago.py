@@ -31,7 +31,7 @@ from alphago.system.kernels.jit import kernel, load, part, store
 PLANES, DEPTH = 30, 4
 MOVES = 5  # the last moves that are shown, and that the row keeps
 # The index of a plane, or of the first plane of several, see the module.
-OWN, LIBERTIES, FORBIDDEN, LAST_MOVES, LADDERS, CATCHING, OWN_AREA, PASSES = 1, 3, 6, 7, 12, 15, 16, 18
+ON_BOARD, OWN, LIBERTIES, FORBIDDEN, LAST_MOVES, LADDERS, CATCHING, OWN_AREA, PASSES = 0, 1, 3, 6, 7, 12, 15, 16, 18
 KOMI, KO_RULE_PLANE, SUPERKO_KIND_PLANE, SUICIDE_PLANE, PASS_ENDS, WAVE = 23, 24, 25, 26, 27, 28
 
 
@@ -47,7 +47,7 @@ def write_numbers(row, points, out):
     # A triangle wave: it rises to 0.5 at 0.5, falls to -0.5 at 1.5, and rises to 0 at 2.
     wave = above if above < 0.5 else 1 - above if above < 1.5 else above - 2
     rule = load(row, layout.KO_RULE)
-    write_constant(np.float32(1), points, 0, out)
+    write_constant(np.float32(1), points, ON_BOARD, out)
     write_constant(np.float32(komi) / np.float32(20), points, KOMI, out)
     write_constant(np.float32(rule != layout.SIMPLE), points, KO_RULE_PLANE, out)
     write_constant(((rule == layout.POSITIONAL) - (rule == layout.SITUATIONAL)) / 2, points, SUPERKO_KIND_PLANE, out)
@@ -74,7 +74,9 @@ def only_ko_forbids(row, point):
         return False
     # Beside an own stone, suicide would be of several stones, which the rules may allow.
     suicide_is_legal = load(row, layout.SUICIDE) != 0 and count_beside(row, point, mover) > 0
-    is_allowed = allowed(row, point, mover, True)  # True: by the ko rule, too
+    # The last argument of `allowed` is whether to check the ko rule.  Without that check, `allowed` answers whether the
+    # move is no suicide.  If the move is no suicide, or a legal suicide, only the ko rule can forbid it.
+    is_allowed = allowed(row, point, mover, True)
     return not is_allowed and (suicide_is_legal or allowed(row, point, mover, False))
 
 
@@ -111,20 +113,20 @@ def lay_board(row, age, board):
 def list_first_moves(board, stone, liberties):
     """List the first moves in a ladder of a chain for `is_caught`, see `go_ladders`; return whether there are any.
 
-    A chain with one liberty gets the list of only 0, for no move of the attacker: the defender moves first.
+    A chain with one liberty gets the list of only NO_MOVE, since the defender moves first.
 
     Args:
         stone: a stone of the chain.
         liberties: the number of the chain's liberties.
     """
     if liberties == 1:
-        # A board by simple ko has no hashes: in their place are the begin and the end of the list, and then the list.
-        at = load(board, layout.AT_HASHES)
-        store(board, at, at + 2)  # the list begins here
-        store(board, at + 1, at + 3)  # and ends after one entry
-        store(board, at + 2, 0)
+        at = load(board, ladders.AT_LIST)
+        store(board, at, at + 2)  # the index at which the list begins
+        store(board, at + 1, at + 3)  # the index at which the list ends, after one entry
+        store(board, at + 2, ladders.NO_MOVE)
         return True
-    return liberties == 2 and ladders.judge_chain(board, stone, False) != ladders.FREE  # False: the attacker is to move
+    # `judge_chain` lists the moves, unless it finds the chain FREE without a move. False: the attacker is to move.
+    return liberties == 2 and ladders.judge_chain(board, stone, False) != ladders.FREE
 
 
 @part
@@ -135,17 +137,18 @@ def write_board(boards, age, enemy, points, out):
         boards: see `go_ladders`; the others are scratch memory.
         age: how many moves ago the board was there.  Liberties and moves that catch are written for age 0 only.
         enemy: the colour of the side that is not to move in the newest board.
+        points: the number of points, N * N.
     """
     board = boards[0]
-    # A board by simple ko has no hashes: in their place are the begin and the end of a list, and from `at` + 2 on the
-    # list.
-    at = load(board, layout.AT_HASHES)
+    at = load(board, ladders.AT_LIST)  # here are two indices, where a list begins and where it ends, and then the list
     for action in range(points):
         head = point_of(board, action)
         colour = load(board, cell(head) + layout.COLOUR)
         if colour == layout.EMPTY or load(board, cell(head) + layout.HEAD) != head:
             continue
-        liberties = ladders.list_liberties(board, head, at + 2, at + 2, 4) - (at + 2)  # at most 4 are counted
+        # `list_liberties` extends a list, here an empty one that begins and ends at `at` + 2, to at most 4 points,
+        # and returns the index at which the list then ends.
+        liberties = ladders.list_liberties(board, head, at + 2, at + 2, 4) - (at + 2)
         if age == 0 and liberties <= 3:
             write_chain(board, head, LIBERTIES + liberties - 1, out)
         if not list_first_moves(board, head, liberties):
@@ -154,34 +157,34 @@ def write_board(boards, age, enemy, points, out):
             start = load(board, i)
             if ladders.is_caught(boards, head, start):
                 write_chain(board, head, LADDERS + age, out)
-                if age == 0 and colour == enemy and start != 0:
+                if age == 0 and colour == enemy and start != ladders.NO_MOVE:
                     store(out, CATCHING * points + action_of(board, start), np.float32(1))
 
 
 @part
-def write_ladders(row, oldest_shown, laid_out, empty, boards, points, out):
+def write_ladders(row, oldest_age, laid_out_age, empty, boards, points, out):
     """Write liberties and ladders; a board that is not shown gets the ladders of the next newer one.
 
     The age of a board is how many moves ago it was there.
 
     Args:
-        oldest_shown: the age of the oldest board that is shown, 0 to 2.
-        laid_out: the age of the board that is laid out stone by stone.  The newer boards are made from this one by
+        oldest_age: the age of the oldest board that is shown, 0 to 2.
+        laid_out_age: the age of the board that is laid out stone by stone.  The newer boards are made from this one by
             playing the game's moves.
         empty, boards: as in `katago_planes_batch`.
     """
     enemy = 3 - load(row, layout.TO_PLAY)
     copy(empty, boards[0])
-    lay_board(row, laid_out, boards[0])
-    for age in range(laid_out, -1, -1):
-        if age <= oldest_shown:
+    lay_board(row, laid_out_age, boards[0])
+    for age in range(laid_out_age, -1, -1):
+        if age <= oldest_age:
             write_board(boards, age, enemy, points, out)
         if age > 0:
             # The enemy played the last move (age 1), the mover the one before.
             store(boards[0], layout.TO_PLAY, enemy if age & 1 else 3 - enemy)
             play(boards[0], load(row, layout.LAST + age - 1))
     # The plane of a board that is not shown is a copy of the plane before it.
-    for j in range((LADDERS + oldest_shown + 1) * points, (LADDERS + 3) * points):
+    for j in range((LADDERS + oldest_age + 1) * points, (LADDERS + 3) * points):
         store(out, j, load(out, j - points))
 
 
@@ -193,8 +196,8 @@ def write_territory(row, colour, scratch, points, out):
     """
     at_area = OWN_AREA * points
     at_begins, at_open, _, _ = scratch_parts(load(row, layout.SIZE))
-    owner = np.float32(1 if colour == load(row, layout.TO_PLAY) else -1)
-    for region in range(mark_alive_chains(row, colour, owner, scratch, out, at_area)):
+    sign = np.float32(1 if colour == load(row, layout.TO_PLAY) else -1)
+    for region in range(mark_alive_chains(row, colour, sign, scratch, out, at_area)):
         begin = load(scratch, at_begins + region)
         end = load(scratch, at_begins + region + 1)
         # inner: points without an own stone beside them; enemies: points with a stone, which is the enemy's.
@@ -204,13 +207,14 @@ def write_territory(row, colour, scratch, points, out):
             inner += count_beside(row, point, colour) == 0
             enemies += load(row, cell(point) + layout.COLOUR) != layout.EMPTY
         touches_own = inner < end - begin  # not so on a board without own stones, where the side owns nothing
-        is_open = load(scratch, at_open + region) != 0  # the region touches pass-alive chains only
-        owns_all = touches_own and is_open and (inner <= 1 or enemies == 0)
+        touches_only_alive = load(scratch, at_open + region) != 0
+        # With at most one inner point, the enemy has no room for two eyes in the region.
+        owns_all = touches_own and touches_only_alive and (inner <= 1 or enemies == 0)
         owns_rest = touches_own and enemies == 0  # the points of the region that neither side owns yet
         for i in range(begin, end):
             at_point = at_area + action_of(row, load(scratch, i))
             if owns_all or (owns_rest and load(out, at_point) == 0):
-                store(out, at_point, owner)
+                store(out, at_point, sign)
 
 
 @part
@@ -220,7 +224,8 @@ def write_areas(row, scratch, points, out):
     Source: KataGo, cpp/game/board.cpp, calculateArea.  A side's area has: its pass-alive chains; regions that touch
     only these chains, and have no enemy stone or at most one point without an own stone beside it; other regions
     without enemy stones; its other stones.  A point belongs to the first of these that has it.  `write_territory`
-    writes the first three.
+    writes the first three into the plane OWN_AREA, as 1 for the mover and -1 for the enemy.  At the end this plane is
+    split into two planes of 0 and 1.
     """
     mover = load(row, layout.TO_PLAY)
     for colour in range(layout.BLACK, layout.WHITE + 1):
@@ -231,7 +236,7 @@ def write_areas(row, scratch, points, out):
         is_forbidden = colour == layout.EMPTY and only_ko_forbids(row, point)
         store(out, FORBIDDEN * points + action, np.float32(is_forbidden))
         side = (colour == mover) - (colour == 3 - mover)
-        owner = load(out, OWN_AREA * points + action)
+        owner = load(out, OWN_AREA * points + action)  # 1 the mover, -1 the enemy, 0 neither
         owner = np.float32(side) if owner == 0 else owner  # a stone outside both areas is its own side's
         for plane in range(2):  # the plane of the mover's points, which are 1, then that of the enemy's, which are -1
             store(out, (OWN + plane) * points + action, np.float32(side == 1 - 2 * plane))
@@ -243,7 +248,7 @@ def katago_planes_batch(rows, slots, empty, boards, scratch, out):
     """Write the planes of each slot into its row of `out`, float32 [n, 30 * N * N].
 
     Args:
-        empty: the row of an empty board by simple ko.
+        empty: the row of an empty board by simple ko, by which ladders are read in every game.
         boards: made by `go_ladders.new_boards`, overwritten.
         scratch: int32, see `go_alive`, overwritten.
     """
@@ -256,10 +261,11 @@ def katago_planes_batch(rows, slots, empty, boards, scratch, out):
         known = known_moves(row)
         is_over = load(row, layout.PASSES) >= load(row, layout.PASSES_TO_END)  # by passes, not by the ply limit
         moves_shown = min(known, 1) if is_over else known  # KataGo shows only the last move of a finished game
-        oldest_shown = min(moves_shown, 2)  # the age of the oldest board whose ladders are shown
-        # The board before it is laid out, if known: the move from there tells the ko point of the oldest board shown.
-        laid_out = min(oldest_shown + 1, known)
+        # The age of a board is how many moves ago it was there. KataGo shows ladders of the boards of age 0, 1 and 2.
+        oldest_age = min(moves_shown, 2)  # of the boards whose ladders are shown
+        # The board before the oldest is laid out, if known: the move from there tells the ko point of the oldest board.
+        laid_out_age = min(oldest_age + 1, known)
         write_numbers(row, points, planes)
         write_last_moves(row, moves_shown, points, planes)
-        write_ladders(row, oldest_shown, laid_out, empty, boards, points, planes)
+        write_ladders(row, oldest_age, laid_out_age, empty, boards, points, planes)
         write_areas(row, scratch, points, planes)

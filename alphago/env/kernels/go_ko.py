@@ -32,16 +32,16 @@ def record_board(row):
 
 
 @part
-def ko_forbids(row, board_hash, mover):
+def ko_forbids(row, board_hash, next_mover):
     """Return whether the ko rule forbids a move.
 
     Args:
         board_hash: hash of the board after the move.
-        mover: the side to move after it.
+        next_mover: the side to move after it.
     """
     if load(row, layout.KO_RULE) == layout.SIMPLE:
         return board_hash == load_long(row, layout.BEFORE_LOW)
-    key = superko_key(row, board_hash, mover)
+    key = superko_key(row, board_hash, next_mover)
     bit = key & (load(row, layout.FILTER_BITS) - 1)
     filter_word = load(row, load(row, layout.AT_FILTER) + (bit >> 5))
     if (filter_word >> (bit & 31)) & 1 == 0:

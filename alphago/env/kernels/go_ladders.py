@@ -9,8 +9,9 @@ KataGo counts a chain as free at once if a move at its last liberty gives three 
 capture does; here only the former.  So in a few positions of ten thousand a chain is caught here and free there.
 
 `boards` is int32 [lines, words], made by `new_boards`: the position, and one row (see `go_row`) for each move of the
-line that is being read, by simple ko and without suicide.  After a row's last word, at AT_HASHES, follow the index of
-the next move to be tried, the index after the last of these moves, and the moves, which are points.
+line that is being read, by simple ko and without suicide.  After a row's last word follow, from the index in
+the word AT_LIST on: the index of the next move to be tried, the index after the last of these moves, and the moves,
+which are points.
 """
 
 import numpy as np
@@ -23,6 +24,8 @@ from alphago.env.kernels.go_row import action_of, cell, copy, neighbour, store_l
 from alphago.system.kernels.jit import load, part, store
 
 FREE, CAUGHT, OPEN = 0, 1, 2  # verdicts about a chain; OPEN: moves must be tried
+AT_LIST = layout.AT_HASHES  # the list of moves is in the place of the hashes, which a row by simple ko does not have
+NO_MOVE = 0  # instead of the point of a move, where none is made
 BUDGET = 25_000  # the number of tried moves after which a chain counts as free
 
 
@@ -31,7 +34,8 @@ def new_boards(row):
     points = int(row[layout.SIZE]) ** 2
     longest_line = 3 * points // 2  # after it a chain counts as caught
     # The rows: the position, the board after the attacker's first move, and one for each move of the line. After the
-    # words of a row: the two indices, at most two liberties, and a list of up to `points` points.
+    # words of a row: the index of the next move to be tried, the index after the last move, at most two liberties, and
+    # a list of up to `points` points.
     return np.empty((longest_line + 2, len(row) + points + 4), np.int32)
 
 
@@ -122,7 +126,8 @@ def is_hopeless_double_ko(row, stone, first, second, begin):
     colour = load(row, cell(stone) + layout.COLOUR)
     if not is_ko_mouth(row, first, colour, begin) or not is_ko_mouth(row, second, colour, begin):
         return False
-    return list_captures(row, stone, begin, begin) == begin  # the defender can take nothing
+    # From `begin` to `begin` is an empty list. If `list_captures` adds no point, the defender can take nothing.
+    return list_captures(row, stone, begin, begin) == begin
 
 
 @part
@@ -133,7 +138,7 @@ def judge_chain(row, stone, defends):
         stone: a stone of the chain that the attacker wants to take.
         defends: whether the defender is to move.
     """
-    at = load(row, layout.AT_HASHES)
+    at = load(row, AT_LIST)  # here is the index of the next move, then the index at which the moves end
     begin = at + 2
     if is_in_atari(row, stone) != defends:  # no atari at the defender's turn, or atari at the attacker's
         return FREE if defends else CAUGHT
@@ -181,11 +186,11 @@ def is_ko_capture(before, row, point):
 
 @part
 def take_next_move(row):
-    """Take the next move to be tried off a row's list, see the module; return its point, or 0 if no move is left."""
-    at = load(row, layout.AT_HASHES)
+    """Take the next move to be tried off a row's list, see the module; return its point, or NO_MOVE if none is left."""
+    at = load(row, AT_LIST)
     next_index = load(row, at)
-    if next_index == load(row, at + 1):
-        return 0
+    if next_index == load(row, at + 1):  # the index at which the moves end
+        return NO_MOVE
     store(row, at, next_index + 1)
     return load(row, next_index)
 
@@ -196,19 +201,19 @@ def is_caught(boards, stone, start):
 
     Args:
         stone: a stone of the chain.
-        start: the point of the attacker's first move; 0 for none, where the defender moves first.
+        start: the point of the attacker's first move; NO_MOVE if the defender moves first.
     """
     check_repetition = True
     first = boards[1]
     defender = load(boards[0], cell(stone) + layout.COLOUR)
     copy(boards[0], first)
-    if start != 0:
+    if start != NO_MOVE:
         if not allowed(first, start, 3 - defender, check_repetition):
             return False
         store(first, layout.TO_PLAY, 3 - defender)
         play(first, action_of(first, start))
     store(first, layout.TO_PLAY, defender)
-    store_long(first, layout.BEFORE_LOW, -1)  # no board: a ko now is the defender's
+    store_long(first, layout.BEFORE_LOW, -1)  # the hash of no board: no ko forbids the defender's first move
     # A search in depth: boards[depth] is the board after the moves that are being tried. `verdict` is about this board,
     # and OPEN as long as moves are left to be tried there.
     depth = 1
@@ -226,7 +231,7 @@ def is_caught(boards, stone, start):
         row = boards[depth]
         defends = depth & 1 == 1
         point = take_next_move(row)
-        if point == 0:  # all moves have failed
+        if point == NO_MOVE:  # all moves have failed
             verdict = CAUGHT if defends else FREE
         elif allowed(row, point, load(row, layout.TO_PLAY), check_repetition):
             tried += 1

@@ -75,6 +75,8 @@ def suicide_allowed(row, point, colour):
     which is a repetition under every rule.
     """
     enemy = 3 - colour
+    # A suicide removes all chains of `colour` beside the point, so none is tested for atari. The new stone, which is
+    # removed too, is not in the hash.
     atari_only = False
     board_hash = hash_without(row, point, colour, atari_only)
     return board_hash != load_long(row, layout.HASH_LOW) and not ko_forbids(row, board_hash, enemy)

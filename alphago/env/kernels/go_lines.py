@@ -29,6 +29,7 @@ def is_legal(row, action):
     point = point_of(row, action)
     if load(row, cell(point) + layout.COLOUR) != layout.EMPTY:
         return False
+    # A move can repeat a board only on a point from which a stone was removed: only there the ko rule is checked.
     return allowed(row, point, load(row, layout.TO_PLAY), is_vacated(row, point))
 
 

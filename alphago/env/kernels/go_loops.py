@@ -15,12 +15,12 @@ from alphago.system.kernels.jit import kernel, load, specialise, store
 
 
 @kernel
-def reset_batch(rows, slots, start, komi2):
-    """Make each row equal to `start` (see `lay_out`), with the komi `komi2` / 2."""
+def reset_batch(rows, slots, start, doubled_komi):
+    """Make each row equal to `start` (see `lay_out`), with the komi `doubled_komi` / 2."""
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
         copy(start, row)
-        store(row, layout.KOMI2, komi2)
+        store(row, layout.KOMI2, doubled_komi)
 
 
 @kernel

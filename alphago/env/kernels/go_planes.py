@@ -99,7 +99,7 @@ def write_liberties(row, places, out):
     """
     size = load(row, layout.SIZE)
     for plane in range(ONE_LIBERTY, MORE_LIBERTIES + 1):
-        write_constant(0, size * size, load(places, plane), out)
+        write_constant(0, size * size, load(places, plane), out)  # writes nothing if the place is ABSENT
     for r in range(size):
         stones = occupied_bits(row, r)
         while stones:
@@ -171,7 +171,7 @@ def write_last_moves(row, places, out):
     for age in range(3):
         action = load(row, layout.LAST + age)  # LAST, BEFORE_LAST or THIRD_LAST
         place = load(places, LAST_MOVE + age)
-        write_constant(0, points, place, out)
+        write_constant(0, points, place, out)  # writes nothing if the place is ABSENT
         if 0 <= action < points and place != ABSENT:
             store(out, points * place + action, np.float32(1))
 

@@ -262,9 +262,9 @@ def one_hot(row, out):
 
 @part
 def outcome(row):
-    """Return the mover's outcome: 1, 0 or -1, or CGZero's fraction in games with graded outcomes.
+    """Return the mover's outcome: 1, 0 or -1, or in games with graded outcomes a fraction (see `graded` of `OwareEnv`).
 
-    A graded draw is a small gain for Black and a small loss for White, for each seed in Black's store.
+    In a graded draw, Black gains PER_SEED_IN_DRAW for each seed in Black's store, and White loses as much.
     """
     margin = load(row, layout.MARGIN) * load(row, layout.TO_PLAY)
     sign = (margin > 0) - (margin < 0)

@@ -180,6 +180,7 @@ def write_legal(row, player, own, enemy, out, at):
 def legal_mask(row, out):
     """Write whether each action is legal; a pass is legal only if the mover can place no stone and the game goes on."""
     mover = load(row, layout.TO_PLAY)
+    # From index 0 of `out` on. After the end of the game neither side can place a stone, so nothing is legal.
     can_place = write_legal(row, mover, stones_of(row, mover), stones_of(row, -mover), out, 0)
     store(out, points(row), not can_place and load(row, layout.OVER) == 0)
 
