@@ -101,7 +101,7 @@ class StonesEnv(GameEnv):
         stones_fall = self.action_space == width  # actions are columns
         # `action_names` are numbers if actions are neither points nor columns, unless the game has names of its own.
         names_are_numbers = self.action_names[0].isdecimal()
-        # With names of its own, the number of actions tells: fewer than points, and not as many as columns.
+        # For a game with names of its own, only the number of actions tells that they are neither points nor columns.
         if names_are_numbers or (others < 0 and not stones_fall):
             return super().board_view
         places: Places
