@@ -183,8 +183,8 @@ class AnalysisEngine:
         new warning is a reply of its own.  Warnings about rules then count as new in each query: they say that the
         scores in the replies to this query are by other rules than the query's.
         """
-        always_new = () if self.notes else ("rules",)  # fields
-        new = [warning for warning in query.warnings if warning[0] in always_new or warning not in self._warned]
+        always = () if self.notes else ("rules",)  # fields whose warnings count as new in each query
+        new = [(field, text) for field, text in query.warnings if field in always or (field, text) not in self._warned]
         if len(self._warned) < MOST_WARNINGS:
             self._warned.update(new)
         if self.notes:
@@ -237,7 +237,7 @@ class AnalysisEngine:
         self.analyst.close(wait)
 
     def report(self, query: Query, reply: dict[str, Any]) -> None:
-        """Send a reply to a query; if the query has a `note`, add it as a warning, and empty it."""
+        """Send a reply to a query; the query's first reply also has its new warnings: the `note` that `warn` has set."""
         if note := query.note:
             query.note = ""
             reply = {**reply, "warning": note}

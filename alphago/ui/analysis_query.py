@@ -150,15 +150,15 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     require(isinstance(override, Mapping), "overrideSettings", "an object", override)
     # The value in `overrideSettings` counts; if there is none, the query's; if there is none either, the default.
     max_visits = {"maxVisits": defaults.visits, **fields, **override}["maxVisits"]
-    visits = check_field("maxVisits", check_int, "maxVisits", max_visits, 1, MOST_READOUTS)
+    visits = check_field(check_int, "maxVisits", max_visits, 1, MOST_READOUTS, field="maxVisits")
     if visits > defaults.limits.visits:
         warnings.append(("maxVisits", f"visits are limited to {defaults.limits.visits} here"))
         visits = defaults.limits.visits
     side = str(override.get("reportAnalysisWinratesAs", defaults.side)).upper()
-    check_field("overrideSettings", check_choice, "reportAnalysisWinratesAs", side, SIDES)
+    check_field(check_choice, "reportAnalysisWinratesAs", side, SIDES, field="overrideSettings")
     unused = [name for name in override if name not in ("maxVisits", "maxTime", "reportAnalysisWinratesAs")]
     warnings += [("overrideSettings", f"{name} has no effect here") for name in unused]
-    env = check_field("boardXSize", defaults.game, size, rules)
+    env = check_field(defaults.game, size, rules, field="boardXSize")
     stones = read_plays("initialStones", fields.get("initialStones", []), env)
     moves = read_plays("moves", fields.get("moves"), env)
     turns, has_handicap = parse_turns(fields, env, stones, moves, defaults.limits.positions)
@@ -197,7 +197,7 @@ def asks_for_bonus(fields: Mapping[str, Any], is_usual: bool) -> bool:
 def board_size(fields: Mapping[str, Any]) -> int:
     """Return the size of a query's board; raise QueryError if it is impossible, or the board is not square."""
     names, limits = ("boardXSize", "boardYSize"), (go_rules.MIN_SIZE, go_rules.MAX_SIZE)
-    width, height = (check_field(name, check_int, name, fields.get(name), *limits) for name in names)
+    width, height = (check_field(check_int, name, fields.get(name), *limits, field=name) for name in names)
     if width != height:
         raise QueryError("boardYSize", f"the board must be square, got {width}x{height}")
     return width
@@ -251,8 +251,8 @@ def parse_turns(
     # Whether the stones that are set up are a handicap; `game.has_handicap` below also counts stones that are played.
     is_handicap = not white and len(black) > 1 and first_player == -1
     default_komi = go_rules.handicap_komi(env.N, env.komi) if is_handicap else env.komi
-    komi = check_field("komi", go_rules.check_komi, fields["komi"]) if "komi" in fields else default_komi
-    game = check_field("initialStones", GtpGame, env, komi, black, white, first_player)
+    komi = check_field(go_rules.check_komi, fields["komi"], field="komi") if "komi" in fields else default_komi
+    game = check_field(GtpGame, env, komi, black, white, first_player, field="initialStones")
     positions = positions_after(game, moves, priorities)
     turns = [QueryTurn(number, positions[number], priorities[number]) for number in sorted(priorities)]
     return turns, game.has_handicap
@@ -275,7 +275,8 @@ def parse_priorities(fields: Mapping[str, Any], last: int, most: int) -> dict[in
     require(len(chosen) <= most, "analyzeTurns", f"at most {most} here", len(chosen))
     priorities = fields.get("priorities", [fields.get("priority", 0)] * len(chosen))
     are_integers = isinstance(priorities, list) and all(is_int(number, LEAST_PRIORITY) for number in priorities)
-    require(are_integers, "priorities", "integers", priorities, field="priority")  # the field that is usually given
+    # The text names the list.  The error is for the field "priority", which queries usually have instead of the list.
+    require(are_integers, "priorities", "integers", priorities, field="priority")
     require(len(priorities) == len(chosen), "priorities", "one for each turn", len(priorities))
     return dict(zip(chosen, priorities, strict=True))
 
@@ -394,17 +395,17 @@ def forbidden_moves(fields: Mapping[str, Any], env: GoEnv) -> list[Forbidden]:
     return forbidden
 
 
-def check_field(name: str, check: Callable[..., T], *arguments: object) -> T:
-    """Return `check(*arguments)`; raise QueryError for the field `name` instead of a ValueError."""
+def check_field(check: Callable[..., T], *arguments: object, field: str) -> T:
+    """Return `check(*arguments)`; raise QueryError for the query's field `field` instead of a ValueError."""
     try:
         return check(*arguments)
     except ValueError as error:
-        raise QueryError(name, str(error)) from None
+        raise QueryError(field, str(error)) from None
 
 
 def positive_field(fields: Mapping[str, Any], name: str) -> float | None:
     """Return a field that is a number > 0; None if it is missing; raise QueryError for any other value."""
-    return None if fields.get(name) is None else check_field(name, check_positive, name, fields[name])
+    return None if fields.get(name) is None else check_field(check_positive, name, fields[name], field=name)
 
 
 def boolean_field(fields: Mapping[str, Any], name: str) -> bool:

@@ -111,13 +111,13 @@ class GoTools:
             ImportError: with a sentence, if the SDK is missing.
         """
         sdk = optional_import("mcp.server.mcpserver", MISSING)
-        error = optional_import("mcp.server.mcpserver.exceptions", MISSING).ToolError
+        tool_error = optional_import("mcp.server.mcpserver.exceptions", MISSING).ToolError
         server = sdk.MCPServer("alphago", instructions=INSTRUCTIONS, version=alphago.__version__, log_level="WARNING")
         tools = (self.analyze_position, self.find_mistakes, self.explain_move, self.show_board)
         for tool in tools:
-            server.add_tool(translate_errors(tool, error))
+            server.add_tool(translate_errors(tool, tool_error))
         by_name = {tool.__name__: tool for tool in tools}
-        check = translate_errors(check_arguments, error)
+        check = translate_errors(check_arguments, tool_error)
         call = server.call_tool  # the original, since `server.call_tool` is replaced below
 
         async def call_checked(name: str, arguments: dict[str, Any], *context: Any) -> Any:
@@ -133,15 +133,15 @@ class GoTools:
         return server
 
 
-def translate_errors(tool: Callable[..., Any], error: type[Exception]) -> Callable[..., Any]:
-    """Return the tool with its ValueErrors raised as `error`, the SDK's exception for texts to the assistant."""
+def translate_errors(tool: Callable[..., Any], tool_error: type[Exception]) -> Callable[..., Any]:
+    """Return the tool with its ValueErrors raised as `tool_error`, the SDK's exception for texts to the assistant."""
 
     @wraps(tool)
     def call(*arguments: Any, **options: Any) -> Any:
         try:
             return tool(*arguments, **options)
         except ValueError as reason:
-            raise error(str(reason)) from None
+            raise tool_error(str(reason)) from None  # the SDK sends its text to the assistant
 
     return call
 

@@ -52,10 +52,12 @@ class NotebookGame:
         self.env, self.network, self.device, self._start = env, nn, device, start
         self.shown_in: int | None = None  # the number of the notebook's cell that shows the board
         self._games = {env.name: env}  # by name, the games that can be played here: one
-        self._kept: Mapping[str, Any] = {}  # the board's last report, in which "here" is a link to its position
+        # What the board last reported of its game: "here", a link to the position on it, the "result" and more.  {}
+        # before the first report.
+        self._last_report: Mapping[str, Any] = {}
         first = first_settings(start, mode, limit, level)
         # The reply to the first query of a board.  "runs": no runs of training can be watched here.  "kept": the last
-        # report, for a board that is shown again.
+        # report, with which a board that is shown again begins; None before the first report.
         self._greeting = {"games": [offer_view(env)], "runs": [], "first": first, "kept": None}
         self._executor = ThreadPoolExecutor(1, "alphago-page")  # one thread, in which queries are answered
         reader = QueryReader(Engines([Choice(NETWORK_NAME, nn, env.name)], device), self._games, self._greeting)
@@ -64,7 +66,7 @@ class NotebookGame:
     def _receive(self, query: Any) -> None:
         """Answer a query of the board, or store its report of the game (the action "keep")."""
         if isinstance(query, Mapping) and query.get("action") == "keep":
-            self._kept = self._greeting["kept"] = query["kept"]  # a board that is shown again is greeted with it
+            self._last_report = self._greeting["kept"] = query["kept"]  # a board that is shown again is greeted with it
         else:
             with suppress(RuntimeError):  # the executor was shut down by `close`
                 self._executor.submit(self._answers.receive, json.dumps(query))
@@ -72,13 +74,13 @@ class NotebookGame:
     @property
     def position(self) -> Position:
         """The position on the board."""
-        # Before the board's first report, the game has not begun.
-        return open_link(self._kept["here"], self._games) if self._kept else self._start
+        # "here" is a link to the position.  Before the board's first report, the game has not begun.
+        return open_link(self._last_report["here"], self._games) if self._last_report else self._start
 
     @property
     def result(self) -> str:
         """The result in a few words, such as "Black wins by 2.5"; "" while the game goes on."""
-        return str(self._kept.get("result", ""))
+        return str(self._last_report.get("result", ""))
 
     def why(self, move: int | str | None = None) -> Explanation:
         """Say why a move in the present position is good or bad; None for the last move that was played."""
@@ -117,7 +119,7 @@ def first_settings(start: Position, mode: int, limit: Limit, level: Level | None
     strength = {"tree": searches, "seconds": limit.seconds, "level": level}
     if searches:
         strength["readouts"] = limit.readouts
-    players = ["human", "engine"] if mode == 0 else ["engine", "human"]
+    players = ["human", "engine"] if mode == 0 else ["engine", "human"]  # mode 0: the person moves first
     return {"players": players, "strength": strength, "game": describe_start(start)}
 
 

@@ -225,7 +225,8 @@ def draw_review(analysis: Analysis, mistakes: Sequence[MoveReview], title: str) 
     values, scores = black.root_readings
 
     def panel(name: str, heights: np.ndarray, **axis: Any) -> CurvePanel:
-        """Return the panel of a curve with the marks of the mistakes; heights: by ply."""
+        """Return the panel of a curve with the marks of the mistakes; heights[n]: at the position after n moves."""
+        # A mark is at the position after its move; `ply` is the number of moves before the move.
         marks = [mistake_mark(move, float(heights[move.ply + 1])) for move in mistakes]
         curve = Curve(range(len(heights)), heights.tolist(), BLUE, is_exact=True)
         return CurvePanel(name, [curve], marks=marks, fills=True, **axis)

@@ -290,7 +290,7 @@ def raw_text(analysis: Analysis, position: GoPosition) -> str:
 def lz_line(analysis: Analysis, request: AnalysisRequest) -> str:
     """Return a report in Leela Zero's format."""
     texts = []
-    for info in move_infos(analysis, (), request.minmoves)[: request.maxmoves]:
+    for info in move_infos(analysis, flags=(), least_moves=request.minmoves)[: request.maxmoves]:
         shares = {name: round(LZ_SCALE * info[name]) for name in ("winrate", "prior", "lcb")}
         fields = {"move": info["move"], "visits": info["visits"], **shares, "order": info["order"], "pv": info["pv"]}
         texts.append(f"info {fields_text(fields)}")
@@ -299,7 +299,7 @@ def lz_line(analysis: Analysis, request: AnalysisRequest) -> str:
 
 def kata_line(analysis: Analysis, request: AnalysisRequest) -> str:
     """Return a report in KataGo's format, with the fields of the request's flags."""
-    infos = move_infos(analysis, request.flags, request.minmoves)[: request.maxmoves]
+    infos = move_infos(analysis, request.flags, least_moves=request.minmoves)[: request.maxmoves]
     parts = [f"info {fields_text(info)}" for info in infos]
     if "rootInfo" in request.flags:
         parts.append(f"rootInfo {fields_text(root_fields(analysis))}")

@@ -203,7 +203,8 @@ class GoEngine(GtpEngine):
         except IllegalMove as reason:
             print_message(str(reason))
             raise GtpFailure("illegal move") from None
-        if len(self.game.plays) == 2:  # two moves of Black may be handicap stones; printed once in a game
+        if len(self.game.plays) == 2:  # only then, so that the message comes once in a game
+            # If Black has played both moves, they are handicap stones, for which White gets no points here.
             self.print_no_handicap_bonus()
 
     def genmove(self, arguments: list[str]) -> str:
@@ -257,9 +258,8 @@ class GoEngine(GtpEngine):
         After two passes dead stones are removed; before that, all stones on the board count as alive.
         """
         position = self.game.position
-        # `count_as_alive` returns None unless two passes have ended the game.
-        count = GoCount(position) if count_as_alive(position) is None else self.count()
-        return count.result
+        ended_by_passes = count_as_alive(position) is not None
+        return (self.count() if ended_by_passes else GoCount(position)).result
 
     def final_status_list(self, arguments: list[str]) -> str:
         """Return the stones that have a status, "alive", "dead" or "seki", one chain per line.

@@ -85,7 +85,7 @@ class GtpGame:
         if action != self.env.pass_action or not self.position.is_over:
             self.position = self.position_for(colour).play(action)
         self.plays.append((colour, action))
-        self.next_colour = 0
+        self.next_colour = 0  # the colour to move follows from `plays` again, see `to_play`
 
     def position_for(self, colour: int) -> GoPosition:
         """Return the current position with this colour to move, as one in which the game goes on."""

@@ -40,8 +40,9 @@ def read_parameter(engine: GtpEngine, name: str) -> Any:
     if name not in NAMES:
         raise GtpFailure(f"unknown parameter {name}; known ones are {', '.join(NAMES)}")
     if name in UNSUPPORTED:
-        return 0.0
-    value = getattr(engine.parameters, PARAMETERS[name][0])
+        return 0.0  # the only value of an unsupported parameter, see `set_parameter`
+    attribute, _ = PARAMETERS[name]
+    value = getattr(engine.parameters, attribute)
     # Only the threshold for resigning may be None.  The network's own one is used then; -1, for never, if it has none.
     return float(getattr(engine.network, "resign_threshold", -1.0)) if value is None else value
 

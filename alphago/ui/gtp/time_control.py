@@ -24,13 +24,14 @@ class Clock:
         """
         # Whether a period is for one stone, as `kgs-time_settings` may say; time_left then counts periods, not stones.
         self.one_stone = False
-        self.main, self.period, self.stones = main, period, stones
+        self.main, self.period, self.period_stones = main, period, stones
         self.reset()
 
     def reset(self) -> None:
         """Restore both colours' full time, for a new game."""
-        full_time = (self.main, 0) if self.main > 0 else (self.period, self.stones)
-        is_unlimited = self.stones == 0 if self.period > 0 else self.main == 0  # as `set_limits` defines it
+        full_time = (self.main, 0) if self.main > 0 else (self.period, self.period_stones)
+        # As in GTP: no limit if a period has 0 stones, or if there is neither main time nor a period.
+        is_unlimited = (self.period_stones == 0) if self.period > 0 else (self.main == 0)
         # By colour, the seconds left and the stones to play in them; 0 stones in main time.
         self.left: dict[int, tuple[float, int]] = dict.fromkeys((1, -1), (math.inf, 0) if is_unlimited else full_time)
 
@@ -48,21 +49,20 @@ class Clock:
 
     def spend(self, colour: int, seconds: float) -> None:
         """Subtract the seconds that a move of this colour took."""
-        left, stones = self.left[colour]  # seconds, and the stones to play in them
-        left -= seconds
-        in_main_time = stones == 0
-        if in_main_time and left < 0 and self.has_periods:  # the move went on in the first period
-            left, stones = left + self.period, self.stones
-        if stones > 0:
-            stones -= 1
-            if stones == 0:  # the next period begins
-                left, stones = self.period, self.stones
-        self.left[colour] = (max(0.0, left), stones)
+        seconds_left, stones_left = self.left[colour]  # 0 stones: it is main time
+        seconds_left -= seconds
+        if stones_left == 0 and seconds_left < 0 and self.has_periods:  # the move went on in the first period
+            seconds_left, stones_left = seconds_left + self.period, self.period_stones
+        if stones_left > 0:
+            stones_left -= 1
+            if stones_left == 0:  # the next period begins
+                seconds_left, stones_left = self.period, self.period_stones
+        self.left[colour] = (max(0.0, seconds_left), stones_left)
 
     @property
     def has_periods(self) -> bool:
         """Whether byo-yomi periods follow the main time."""
-        return self.period > 0 and self.stones > 0
+        return self.period > 0 and self.period_stones > 0
 
     def share(self, colour: int, moves: int) -> float:
         """Return the seconds for the next move of a colour; infinity if its time is not limited.
@@ -72,7 +72,7 @@ class Clock:
         """
         seconds, stones = self.left[colour]
         share = seconds / (stones or max(1, moves))  # without stones it is main time, for all moves that are left
-        in_main_time = stones == 0
-        if in_main_time and self.has_periods:  # a move may take as long as one in the periods that follow
-            share = max(share, self.period / self.stones)
+        # In main time, a move may take as long as one in the periods that follow.
+        if stones == 0 and self.has_periods:
+            share = max(share, self.period / self.period_stones)
         return max(0.0, PLANNED_SHARE * share - LAG)

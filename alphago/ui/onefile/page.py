@@ -240,7 +240,11 @@ def handicap_points(env: GameEnv) -> dict[str, list[int]]:
 
 
 def playable_boards(net: NeuralNet, env: GameEnv) -> list[GameEnv]:
-    """Return the game on each board that the network can play, its own first."""
+    """Return the game on each board that the network can play, its own first.
+
+    Args:
+        env: the network's game as it is played in matches (`match_variant`).  The games on other boards become so too.
+    """
     option = next((option for option in env.options if option.name == "board_size"), None)
     boards = [env]
     if net.size_free and option is not None:
@@ -292,7 +296,7 @@ def level_facts(level: int, env: GameEnv, has_scores: bool, measured: str) -> di
         has_scores: whether the network forecasts scores.
         measured: the network with which the levels were measured, see `measured_network`; "" if they were not.
     """
-    # Without the name of a measured network, the table has the losses of the packaged one.
+    # Without a measured network the table is not asked: it would give the packaged network's losses, not this one's.
     lost = level_table(env, has_scores, measured).interpolate(level, "lost") if measured else math.nan
     return {**level_conditions(level, env, has_scores)._asdict(), "lost": None if math.isnan(lost) else lost}
 

@@ -17,7 +17,7 @@ from alphago.system.optional import notebook_shell
 from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords, list_keywords
 from alphago.ui.teacher import Teacher
 from alphago.ui.terminal.screen import Read, Screen, Write, line_editing
-from alphago.ui.terminal.terminal_game import WITH_FILE, TerminalGame
+from alphago.ui.terminal.terminal_game import FILE_COMMANDS, TerminalGame
 
 if TYPE_CHECKING:
     from alphago.ui.notebook_game import NotebookGame
@@ -102,7 +102,7 @@ def play(
     teacher = None if teach is None else Teacher(analyst, teach)
     human = 1 if mode == 0 else -1
     game = TerminalGame(analyst, start, human, screen, limit, level=level, teacher=teacher)
-    with analyst, line_editing(game.words, WITH_FILE) if screen.interactive else nullcontext():
+    with analyst, line_editing(game.words, FILE_COMMANDS) if screen.interactive else nullcontext():
         return game.run()
 
 

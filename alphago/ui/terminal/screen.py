@@ -91,12 +91,12 @@ def ask(prompt: str) -> str:
 
 
 @contextlib.contextmanager
-def line_editing(words: Sequence[str], with_file: Sequence[str]) -> Iterator[None]:
+def line_editing(words: Sequence[str], file_commands: Sequence[str]) -> Iterator[None]:
     """Let `input` edit and complete lines within the block; afterwards restore readline's state.
 
     Args:
         words: the words that a line may begin with, in lower case, such as "undo" and "save".
-        with_file: those of `words` that a file name follows, such as "save".
+        file_commands: those of `words` that a file name follows, such as "save".
     """
     try:
         import readline
@@ -106,7 +106,7 @@ def line_editing(words: Sequence[str], with_file: Sequence[str]) -> Iterator[Non
     old_completer, old_delimiters = readline.get_completer(), readline.get_completer_delims()
     old_length = readline.get_current_history_length()
     # readline calls the function with n = 0, 1, 2 and so on, until it returns None after the last completion.
-    readline.set_completer(lambda line, n: dict(enumerate(completions(line, words, with_file))).get(n))
+    readline.set_completer(lambda line, n: dict(enumerate(completions(line, words, file_commands))).get(n))
     readline.set_completer_delims("\n")  # complete whole lines: file names may contain spaces
     is_libedit = "libedit" in (readline.__doc__ or "")  # its key bindings have another syntax
     readline.parse_and_bind("bind ^I rl_complete" if is_libedit else "tab: complete")
@@ -120,15 +120,15 @@ def line_editing(words: Sequence[str], with_file: Sequence[str]) -> Iterator[Non
             readline.remove_history_item(item)
 
 
-def completions(line: str, words: Sequence[str], with_file: Sequence[str]) -> list[str]:
-    """Return the lines that complete a line: with a word, or after a word of `with_file` with the name of a file.
+def completions(line: str, words: Sequence[str], file_commands: Sequence[str]) -> list[str]:
+    """Return the lines that complete a line: with a word, or after a word of `file_commands` with the name of a file.
 
     Args:
         words: the words that a line may begin with, in lower case.
-        with_file: those of `words` that a file name follows.
+        file_commands: those of `words` that a file name follows.
     """
     command, blank, path_start = line.partition(" ")
-    if blank and command.lower() in with_file:
+    if blank and command.lower() in file_commands:
         paths = sorted(glob.glob(glob.escape(os.path.expanduser(path_start)) + "*"))
         return [f"{command} {path}{os.sep if os.path.isdir(path) else ''}" for path in paths]
-    return [f"{word} " if word in with_file else word for word in words if word.startswith(line.lower())]
+    return [f"{word} " if word in file_commands else word for word in words if word.startswith(line.lower())]

@@ -35,9 +35,9 @@ HELP = """\
   resign      resign{alive_line}
   quit        leave without a result; also exit or q
   help        this list"""
-WITH_FILE = ("save", "save!", "load")  # commands that take a file name
+FILE_COMMANDS = ("save", "save!", "load")  # commands that take a file name
 ALIASES = {"exit": "quit", "q": "quit"}
-ARGUMENTS = (*WITH_FILE, "why")  # commands that take an argument
+ARGUMENTS = (*FILE_COMMANDS, "why")  # commands that take an argument
 COUNTED = "X and O are alive; x and o are dead; b and w are further points of Black and White."
 COUNT_PROMPT = "A point turns its group dead or alive, `alive` counts all stones as alive, Enter agrees: "
 SURE_READOUTS = 64  # after fewer, a win rate has the sign ≈: it differs by tens of percents from search to search
@@ -338,8 +338,8 @@ class TerminalGame:
         """
         names = ("you", "alphago") if self.human > 0 else ("alphago", "you")
         try:
-            contents = self.files.contents(self.record(), self.is_over, names, self.count, not self.is_counting)
-            path = self.files.save(name, contents, overwrites)
+            data = self.files.contents(self.record(), self.is_over, names, self.count, is_agreed=not self.is_counting)
+            path = self.files.save(name, data, overwrites)
         except (ValueError, OSError) as reason:
             raise RefusedCommand(f"Not saved: {reason}") from None
         self.say(f"Saved in {path}.")

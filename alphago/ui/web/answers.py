@@ -165,10 +165,10 @@ class PageSearch:
         level = FULL_STRENGTH if level is None else check_level(level)
         self.plays = check_bool("play", query.get("play", False))
         self.is_raw_move = self.plays and readouts == 0  # a move without a search: the network's own choice
-        self.lost_turns = page.lost_turns
+        self.lost_turns = page.lost_turns  # they tell whether the engine should resign
         self.engine = page.engine(query, self.position.env)
         self.question = self.engine.analyst.ask(
-            self.engine.position(self.position),
+            self.engine.in_own_game(self.position),
             # A move gets all its readouts now; those of an analysis include the ones in a kept tree.
             limit=Limit(readouts, seconds, added=self.plays),
             level=level if self.plays else None,  # an analysis chooses no move
@@ -201,7 +201,7 @@ def analysis_fields(analysis: Analysis) -> dict[str, Any]:
     mover, legal = int(analysis.to_play[0]), analysis.prior[0] > 0
     black = analysis.as_black()
     fields = {
-        "moveInfos": [page_fields(info, black) for info in move_infos(black, ())],
+        "moveInfos": [page_fields(info, black) for info in move_infos(black, flags=())],
         "rootInfo": {**page_fields(root_fields(black), black), "currentPlayer": PLAYER_NAMES[mover][0]},
         "policy": np.where(legal, analysis.prior[0].astype(np.float64), -1).round(6).tolist(),
     }
@@ -218,6 +218,7 @@ def page_fields(fields: Mapping[str, Any], analysis: Analysis) -> dict[str, Any]
         analysis: from which the fields were made.
     """
     needed = {name: fields[name] for name in ("move", "visits", "order", "pv") if name in fields}
-    digits = {"winrate": 4, "prior": 4, **({} if np.isnan(analysis.root_score[0]) else {"scoreLead": 2})}
-    rounded = {name: round(fields[name], digits[name]) + 0.0 for name in digits if name in fields}  # makes -0.0 a 0.0
-    return needed | rounded
+    has_lead = not np.isnan(analysis.root_score[0])  # if the position's lead is known, the leads of its moves are too
+    digits = {"winrate": 4, "prior": 4} | ({"scoreLead": 2} if has_lead else {})
+    # Adding 0.0 makes -0.0 a 0.0.
+    return needed | {name: round(fields[name], digits[name]) + 0.0 for name in digits if name in fields}

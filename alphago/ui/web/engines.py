@@ -59,7 +59,7 @@ class SharedEngine:
             network, settings=settings, evaluators=lambda env: self.evaluator, tree_bytes=TREE_BYTES, name=THREAD
         )
 
-    def position(self, position: Position) -> Position:
+    def in_own_game(self, position: Position) -> Position:
         """Return a position as one of the engine's game, which may differ in its input planes or its komi."""
         return position.again_in(self.env)
 
@@ -108,7 +108,7 @@ class Engines:
 
         It is "" for a file that is not loaded yet, of which this is not known.
         """
-        if name not in self.choices:  # PLAYOUTS, if playouts are not on offer
+        if name not in self.choices:  # only PLAYOUTS may be missing: playouts without a network
             return ""
         source, packaged = self.choices[name].source, packaged_net(env.name, env.N)
         if str(source) == packaged:  # the levels were measured with the packaged network
@@ -126,7 +126,7 @@ class Engines:
         """Return the engine of the network `name` for a game; load it if it is not in memory, or its file has changed.
 
         Args:
-            tell: called with a text when loading begins, and with "" when it ends; by default nothing is told.
+            tell: called with a text when loading begins, and with "" when it ends; the default `str` does nothing.
 
         Raises:
             ValueError: if the network cannot be loaded or does not play the game.

@@ -57,8 +57,8 @@ def read_game_tree(query: Mapping[str, Any], usual_games: Mapping[str, GameEnv])
                 raise ValueError(f"the moves after a node must differ, got {shown(node['move'])} twice after {parent}")
         tree.nodes[number] |= node
     tree.view |= {"names": [str(name) for name in field_of(query, "names", list)], "file": str(query.get("file", ""))}
-    end = check_int("end", query.get("end", 0), 0, len(nodes) - 1)
-    tree.view |= {"end": end, "fileLoser": query.get("fileLoser", 0)}
+    tree.view["end"] = check_int("end", query.get("end", 0), 0, len(nodes) - 1)
+    tree.view["fileLoser"] = query.get("fileLoser", 0)  # who resigns in the opened file, +1 or -1; 0 for nobody
     return tree
 
 
@@ -109,8 +109,9 @@ def begin_document(tree: GameTree) -> SgfDocument:
         setup = {word: value for word, value in tree.start.setup.items() if word in tree.env.setup_words}
         document = to_document(SgfGame.in_game(tree.env, (), setup=setup, players=(black, white)))
         document.nodes[0]["AP"] = ["alphago"]
-    if result is not None:
-        document.nodes[0]["RE"] = [escape_text(result)] if result else []  # [] leaves the property out
+    if result is not None:  # None: the result in the file still holds
+        # "": the game is not over; [] then leaves the property out.
+        document.nodes[0]["RE"] = [escape_text(result)] if result else []
     return document
 
 
@@ -126,8 +127,8 @@ def document_node(document: SgfDocument, tree: GameTree, number: int, numbers: S
     node, position = tree.nodes[number], tree.positions[number]
     if 0 <= file_number(node) < len(document.nodes):
         return file_number(node)
-    colour = PLAYER_NAMES[position.movers[-1]][0]
-    return document.add(numbers[node["parent"]], {colour: [point_text(tree.env, position.moves[-1])]})
+    letter = PLAYER_NAMES[position.movers[-1]][0]  # B or W, the SGF property of a move
+    return document.add(numbers[node["parent"]], {letter: [point_text(tree.env, position.moves[-1])]})
 
 
 def format_result(tree: GameTree) -> str | None:
@@ -220,15 +221,16 @@ def read_file(text: str, usual_games: Mapping[str, GameEnv]) -> tuple[Position, 
     """
     if "(" not in text[:BEGIN_LETTERS]:
         raise ValueError(f"a file must be an SGF game, got {shown(text[:80])}")
-    files = list(islice(trees(text), 2))
-    if files and (rectangular_game := read_rectangular(files[0], usual_games)) is not None:
-        if len(files) > 1:
+    games = list(islice(trees(text), 2))  # a second one shows that there are several
+    if games and (rectangular_game := read_rectangular(games[0], usual_games)) is not None:
+        if len(games) > 1:
             raise ValueError("the SGF file: it must hold one game, got several")
-        return *rectangular_game, files[0]
-    # It raises the errors of the file and its main line.  HARMLESS faults do not change the moves: they become remarks.
+        return *rectangular_game, games[0]
+    # `parse_sgf` raises the errors of the file and its main line.  HARMLESS faults do not change the moves: they become
+    # remarks.
     game = parse_sgf(text, "the SGF file", allowed=HARMLESS)
     planes = usual_game("go", usual_games).config["planes"]  # those of the networks that the page offers
-    return game.position(game.env().replace(planes=planes).match_variant(), 0), game, files[0]
+    return game.position(game.env().replace(planes=planes).match_variant(), 0), game, games[0]
 
 
 def turn_remark(game: SgfGame, end: Position) -> str:
@@ -250,9 +252,10 @@ def play_file(tree: GameTree, file: SgfTree) -> list[str]:
     branchings = [parent for parent, children in Counter(file.parents).items() if children > 1]
     # The first node with several children.  Nodes are numbered depth first: those up to this one are in all variations.
     trunk_end = min(branchings, default=len(file.nodes))
+    # The tree's node 0 is the start.  If the file's node 0 has a move too, the loop plays it from there.
     read_analysis(tree.nodes[0], file.nodes[0])
-    tree.nodes[0]["inFile"] = 0
-    tree_nodes = {-1: 0}  # by node of the file that is shown, the node of the tree
+    tree.nodes[0]["inFile"] = 0  # the number of the file's node that this one is from
+    tree_nodes = {-1: 0}  # by node of the file that is shown, the node of the tree; the file's node 0 has parent -1
     after_set_up: set[int] = set()  # nodes of the file that set up stones after the beginning, and nodes after them
     remarks: dict[str, None] = {}  # each once, in their order
     for number, (properties, parent) in enumerate(zip(file.nodes, file.parents, strict=True)):

@@ -58,7 +58,7 @@ def start_from(game: Mapping[str, Any], usual_games: Mapping[str, GameEnv]) -> P
     config, options, setup = (field_of(game, name, dict) for name in ("config", "options", "setup"))
     start_values = values_at_start(base, setup)
     chosen = chosen_options(base, options, set_at_start=start_values.keys())
-    # `base` is without the limits that only help self-play; a game that `choose` makes may have them again.
+    # `match_variant` takes off the limits that only help self-play.  `base` has none, but `choose` may bring them back.
     try:
         env = base.replace(**config)
         env = env.choose(**chosen).match_variant() if chosen else env
@@ -83,8 +83,8 @@ def values_at_start(base: GameEnv, setup: Mapping[str, Any]) -> dict[str, Any]:
 def chosen_options(base: GameEnv, options: Mapping[str, Any], set_at_start: Collection[str]) -> dict[str, Any]:
     """Return the options of a new game by name, as `GameEnv.choose` takes them.
 
-    Options of the start (`Option.at_start`), such as a handicap, belong to the position, and are not among them.  What
-    such an option brings along (`Option.also`), such as a komi of 0.5, is, unless it is given.
+    Options of the start (`Option.at_start`), such as a handicap, belong to the position, and are not among them.  But
+    what such an option brings along (`Option.also`), such as a komi of 0.5, is among them, unless `options` gives it.
 
     Args:
         options: see `start_from`.
@@ -189,6 +189,7 @@ class GameTree:
         self.env: Any = start.env
         self.nodes: list[dict[str, Any]] = [{"parent": -1}]
         self.positions = [start]
+        # "end": the number of the last node on the line that the page shows.
         self.view: dict[str, Any] = {"names": list(names), "nodes": self.nodes, "end": 0}
         # These are set for a game from an SGF file: its text; the result that it states, which holds at the end of its
         # main line; who resigns there, +1 or -1; and sentences about the file for the person who opened it.
@@ -225,7 +226,8 @@ class GameTree:
     def leading_to(cls, position: Position) -> Self:
         """Return the moves that led to a position as a tree without variations."""
         start, *_ = position.replay()
-        tree = cls(start)
+        tree, last = cls(start), 0
         for mover, action in zip(position.movers, position.moves, strict=True):
-            tree.view["end"] = tree.play(tree.view["end"], action, mover)
+            last = tree.play(last, action, mover)
+        tree.view["end"] = last  # the page shows the line up to this node
         return tree

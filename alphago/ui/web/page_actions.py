@@ -37,7 +37,7 @@ class QueryReader:
             added.
         greeting: the answer to a page's first query, `hello`.
         runs: the runs whose games can be opened, an `alphago.ui.web.runs.Runs`; None for none.
-        tell: called with a text for the page's status line, "" for none; by default nothing is told.
+        tell: called with a text for the page's status line, "" for none; the default `str` does nothing.
         lost_turns: by which the engine decides whether to resign, in all games of the page.
     """
 
@@ -180,7 +180,7 @@ def count(page: QueryReader, query: Query) -> dict[str, Any]:
     if count_as_alive(position) is None:
         raise ValueError("stones are counted after a game of Go that ended by two passes")
     engine = page.engine(query, position.env)
-    return board_view(position, engine.analyst.count(engine.position(position)))
+    return board_view(position, engine.analyst.count(engine.in_own_game(position)))
 
 
 def why(page: QueryReader, query: Query) -> dict[str, Any]:
@@ -190,7 +190,7 @@ def why(page: QueryReader, query: Query) -> dict[str, Any]:
     least = check_positive("points", query.get("points", MISTAKE))
     before, position = page.position(query, back=1), page.position(query)
     engine = page.engine(query, before.env)
-    moves = [(engine.position(before), position.moves[-1])]
+    moves = [(engine.in_own_game(before), position.moves[-1])]
     return explanation_view(explain_moves(moves, engine.analyst, READOUTS, least)[0])
 
 

@@ -332,7 +332,7 @@ def game_tree(env: GameEnv, game: RunGame) -> GameTree:
             tree.nodes[last]["win"] = round((1 + black_value) / 2, 4)
         try:
             last = tree.play(last, move)
-        except IllegalMove:  # a rule of the run that the board does not have ended the game here
+        except IllegalMove:  # here the game ended by a rule of the run that this page's game does not have
             break
     if record is not None and record.resigned:
         tree.nodes[last]["loser"] = -1 if record.outcome > 0 else 1

@@ -160,7 +160,10 @@ class GuardMiddleware:
 
 
 def greeting(engines: Engines, usual_games: Mapping[str, GameEnv], runs: "Runs | None") -> dict[str, Any]:
-    """Return what every page is told first: the games to choose from, the runs to watch, and the engine's strength."""
+    """Return what every page is told at its beginning: the games to choose from, the runs to watch, and "first".
+
+    Under "first" are the settings with which the page begins: here only the engine's strength.
+    """
     games = []
     for name in dict.fromkeys([*usual_games, *GAMES]):
         with contextlib.suppress(ValueError):  # a game of the user's own may have options without defaults

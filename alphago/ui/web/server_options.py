@@ -53,7 +53,7 @@ def make_offer(
     for word in words:
         add_word(offer, word, game)
     first_game = game or (offer.choices[0].game if offer.choices else USUAL_GAME)
-    env = offer.usual_games.pop(first_game, None)  # the game of a word
+    env = offer.usual_games.pop(first_game, None)  # a word's game; put back below, before the others
     if env is None:
         env = make_game(first_game, board_size, **given)
     else:
@@ -62,7 +62,7 @@ def make_offer(
     offer.usual_games = {name: usual.match_variant() for name, usual in usual_games.items()}
     named = [choice.name for choice in offer.choices]
     offer.choices += [packaged_choice(network) for network in packaged_nets() if network not in named]
-    offer.choices.append(Choice(PLAYOUTS, PLAYOUTS, game="", named_by_user=False))
+    offer.choices.append(Choice(name=PLAYOUTS, source=PLAYOUTS, game="", named_by_user=False))
     return offer
 
 
@@ -70,7 +70,7 @@ def packaged_choice(network: str) -> Choice:
     """Return the choice of a packaged network: one of Go is named after its board, any other after its game."""
     size = named_board_size(network)
     game = network if size is None else USUAL_GAME
-    return Choice(network, network, game, size or 0, named_by_user=False)
+    return Choice(name=network, source=network, game=game, size=size or 0, named_by_user=False)  # size 0: any board
 
 
 def add_word(offer: ServerOptions, word: str, game: str | None) -> None:

@@ -134,7 +134,8 @@ def explain_moves(
 def find_best(moves: Sequence[tuple[Position, int]], analyst: Analyst, readouts: int) -> list[Candidate[Position]]:
     """Return each move with the best one in its place, which a search finds.
 
-    The positions after the moves are searched at the same time, since `search` goes on in their trees.
+    The positions after the moves are searched at the same time.  The analyst keeps their trees, in which the function
+    `search` goes on later.
     """
     after = [position.play(action) for position, action in moves]
     analysis = analyst.analyze([*(position for position, _ in moves), *after], readouts)

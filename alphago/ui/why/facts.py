@@ -20,7 +20,7 @@ MISTAKE = 3.0  # least points that a mistake loses: the stronger program nearly 
 MISTAKE_RATE = 0.1  # least win rate that a mistake loses if it loses fewer points
 SURE_PART = 0.5  # a sentence names this part of a loss: the stronger program nearly always finds so much too
 CLEAR_SHARE = 0.9  # least part of the visits for a clear move, beside which the search hardly looked at another one
-LOST = 0.25  # a chain with a smaller chance to survive is expected to die
+DOOMED = 0.25  # a chain with a smaller chance to survive is expected to die
 SAFE = 0.75  # a chain with a greater chance to survive is expected to live
 # Plies of a line that a sentence names, since later ones were hardly searched.  A ladder has at least so many.
 FORESEEN_PLIES = 5
@@ -32,12 +32,12 @@ class NamedChain(NamedTuple):
     Attributes:
         colour: +1 Black, -1 White.
         point: one of its points.
-        stones: its number of stones.
+        stone_count: its number of stones.
     """
 
     colour: int
     point: int
-    stones: int
+    stone_count: int
 
 
 class Phrasing:
@@ -68,7 +68,7 @@ class Phrasing:
 
     def stones(self, chain: NamedChain) -> str:
         """Return a text such as "3 stones at D4"."""
-        count = "stone" if chain.stones == 1 else f"{chain.stones} stones"
+        count = "stone" if chain.stone_count == 1 else f"{chain.stone_count} stones"
         return f"{count} at {self.move(chain.point)}"
 
     def chains(self, chains: Sequence[NamedChain]) -> str:
@@ -187,8 +187,8 @@ class SaferChain(Fact):
 
     def sentence(self, words: Phrasing) -> str:
         chain, move, best = words.chain(self.chain), words.move(self.action), words.move(self.best)
-        die, be = ("dies", "is") if self.chain.stones == 1 else ("die", "are")
-        if self.share < LOST:
+        die, be = ("dies", "is") if self.chain.stone_count == 1 else ("die", "are")
+        if self.share < DOOMED:  # `share`: the chance of the chain to survive
             return f"{chain} {die} after {move}, and would live after {best}."
         return f"{chain} {be} safer after {best} than after {move}."
 
@@ -224,7 +224,7 @@ class Atari(Fact):
 
     def sentence(self, words: Phrasing) -> str:
         move, chain = words.played(self), words.chain(self.chain)
-        pronoun = "it" if self.chain.stones == 1 else "they"
+        pronoun = "it" if self.chain.stone_count == 1 else "they"
         return f"{move} puts {chain} in atari" + (f", and {pronoun} cannot escape." if self.line else ".")
 
 
@@ -289,8 +289,9 @@ class AnalysisRow(NamedTuple):
 
     @property
     def line(self) -> tuple[int, ...]:
-        """The expected moves; () if the game is over."""
+        """The line that the search expects, from the best move on; () if the game is over."""
         is_over = len(self.analysis.order(self.i)) == 0
+        # order=0: the best move ranks first.
         return () if is_over else self.analysis.move(self.i, self.analysis.best(self.i), order=0).line
 
 

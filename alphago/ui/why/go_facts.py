@@ -7,8 +7,8 @@ import numpy as np
 from alphago.env.go_position import GoPosition
 from alphago.exams.ladders import Chain, Line, Reading, Stones, neighbours
 from alphago.ui.why.facts import (
+    DOOMED,
     FORESEEN_PLIES,
-    LOST,
     SAFE,
     Atari,
     Candidate,
@@ -82,9 +82,9 @@ def best_captures(move: Candidate[GoPosition], results: SearchResults, risks: Se
     captures = captures_and_ataris(move.position, move.best, results.after_best.line)
     facts = list[Fact]()
     for fact in keep_lasting(captures, results.after_best.ownership):
-        chains = fact.chains if isinstance(fact, Captures) else (fact.chain,)
-        has_fact = any(other.chain in chains for other in risks)
-        dies_anyway = all(owned_share(results.after.ownership, [chain.point], chain.colour) < LOST for chain in chains)
+        taken = fact.chains if isinstance(fact, Captures) else (fact.chain,)
+        has_fact = any(other.chain in taken for other in risks)
+        dies_anyway = all(owned_share(results.after.ownership, [chain.point], chain.colour) < DOOMED for chain in taken)
         if not has_fact and not dies_anyway:
             facts.append(fact)
     return facts
@@ -130,7 +130,7 @@ def capturable(move: Candidate[GoPosition], results: SearchResults) -> list[Capt
         is_expected = line[0] in results.after.line[:1]  # the answer that the search expects begins to take it
         if is_kept and (len(chain.stones) > 1 or is_expected):  # a single stone is often given up on purpose
             facts.append(Capturable(move.mover, move.action, best=move.best, chain=name_chain(chain), line=line))
-    return sorted(facts, key=lambda fact: -fact.chain.stones)
+    return sorted(facts, key=lambda fact: -fact.chain.stone_count)
 
 
 def safer_chain(move: Candidate[GoPosition], results: SearchResults) -> list[SaferChain]:
@@ -151,7 +151,7 @@ def safer_chain(move: Candidate[GoPosition], results: SearchResults) -> list[Saf
         # `attack` returns None if the other side cannot take the chain.
         if is_saved and Reading(MOST_BOARDS).attack(after_best, min(chain.stones)) is None:
             facts.append(SaferChain(move.mover, move.action, move.best, name_chain(chain), best_share, share))
-    return sorted(facts, key=lambda fact: -fact.chain.stones * (fact.best_share - fact.share))[:1]
+    return sorted(facts, key=lambda fact: -fact.chain.stone_count * (fact.best_share - fact.share))[:1]
 
 
 # --- by reading the board --------------------------------------------------------------------------

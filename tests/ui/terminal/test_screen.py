@@ -8,7 +8,7 @@ import pytest
 from alphago import ConnectFourEnv, GameEnv, GoEnv
 from alphago.ui.terminal.screen import BLACK, LAST, WHITE, WOOD, Screen, colour_board, completions
 
-WORDS, WITH_FILE = ["score", "save", "save!", "pass"], ("save", "save!")
+WORDS, FILE_COMMANDS = ["score", "save", "save!", "pass"], ("save", "save!")
 
 
 class Terminal(io.StringIO):
@@ -99,4 +99,4 @@ def test_completions(line, lines, tmp_path, monkeypatch):
     (tmp_path / "as").mkdir()
     for name in ("a game.sgf", "b.sgf", "as/x.sgf"):
         (tmp_path / name).touch()
-    assert completions(line, WORDS, WITH_FILE) == lines
+    assert completions(line, WORDS, FILE_COMMANDS) == lines

@@ -27,7 +27,8 @@ def chain(position: GoPosition, point: int) -> tuple[set[int], set[int]]:
 
 def is_chain(position: GoPosition, group: NamedChain) -> bool:
     """Whether the group is a chain of the board, with all its stones."""
-    return position.board.flat[group.point] == group.colour and len(chain(position, group.point)[0]) == group.stones
+    colour, point, stone_count = group
+    return position.board.flat[point] == colour and len(chain(position, point)[0]) == stone_count
 
 
 def is_caught(position: GoPosition, point: int) -> bool:

@@ -79,7 +79,7 @@ def test_only_chains_that_were_there_are_in_danger() -> None:
     assert all(text.startswith("After E1 White can ca") and text.endswith("; C5 would prevent it.") for text in told)
     assert not go_facts.capturable(tried(position, elsewhere, env.pass_action), seen())  # a pass prevents nothing
     thrown_in = tried(position, env.from_text("B2"), extends)
-    assert [fact for fact in go_facts.capturable(thrown_in, seen()) if fact.chain.stones == 1] == []
+    assert [fact for fact in go_facts.capturable(thrown_in, seen()) if fact.chain.stone_count == 1] == []
 
 
 def likes_the_top(position: Position) -> tuple[np.ndarray, float]:
