@@ -237,7 +237,7 @@ class AnalysisEngine:
         self.analyst.close(wait)
 
     def report(self, query: Query, reply: dict[str, Any]) -> None:
-        """Send a reply to a query; the query's first reply also has its new warnings: the `note` that `warn` has set."""
+        """Send a reply to a query; the first reply to each query also has its new warnings, the `note` from `warn`."""
         if note := query.note:
             query.note = ""
             reply = {**reply, "warning": note}

@@ -20,7 +20,7 @@ from alphago.records.sgf import SgfGame, parse_sgf, read_sgf, salvage_sgf, write
 from alphago.records.sgf.document import with_additions
 from alphago.ui.review import count_text, grade_move, review_game
 from alphago.ui.web.game_files import open_sgf
-from alphago.ui.why.facts import Captures, NamedChain
+from alphago.ui.why.facts import Captures, Loss, NamedChain
 from tests.drawing.reading import texts
 
 ENV = GoEnv(5, komi=0.5)
@@ -55,7 +55,8 @@ def test_what_moves_lose(readouts: int) -> None:
 
 def test_the_sgf() -> None:
     """It reads back as the same game, with notes, comments, marks and variations that are legal."""
-    why = Explanation(ENV, 20, (Captures(1, 20, (NamedChain(-1, 15, 1),)),))
+    loss = Loss(1, 20, best=0, points=0.0, rate=0.2, share=1.0)
+    why = Explanation(ENV, 20, (loss, Captures(1, 20, (NamedChain(-1, 15, 1),))))
     review = replace(review_game(GAME, corner_hater, 40, threads=1), why={2: why, 4: why})
     text = review.sgf(plies=3)
     again = parse_sgf(text)

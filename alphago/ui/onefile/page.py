@@ -243,7 +243,7 @@ def playable_boards(net: NeuralNet, env: GameEnv) -> list[GameEnv]:
     """Return the game on each board that the network can play, its own first.
 
     Args:
-        env: the network's game as it is played in matches (`match_variant`).  The games on other boards become so too.
+        env: the network's game as it is played in matches, a `match_variant` like the returned games on other boards.
     """
     option = next((option for option in env.options if option.name == "board_size"), None)
     boards = [env]

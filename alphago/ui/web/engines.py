@@ -108,7 +108,7 @@ class Engines:
 
         It is "" for a file that is not loaded yet, of which this is not known.
         """
-        if name not in self.choices:  # only PLAYOUTS may be missing: playouts without a network
+        if name not in self.choices:  # only PLAYOUTS may be missing, which is no network
             return ""
         source, packaged = self.choices[name].source, packaged_net(env.name, env.N)
         if str(source) == packaged:  # the levels were measured with the packaged network
