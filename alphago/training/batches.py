@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from alphago.env.game import GameEnv
-from alphago.system.stopwatch import SAMPLING
+from alphago.system import stopwatch
 from alphago.training.memory import Sample
 
 
@@ -89,7 +89,7 @@ def draw_ahead(
     with ThreadPoolExecutor(1) as drawer:
         drawing = drawer.submit(draw_next) if count else None  # the next batch; None after the last
         while drawing is not None and may_go_on():
-            with SAMPLING:  # the time that the caller waits for the thread
+            with stopwatch.SAMPLING:  # the time that the caller waits for the thread
                 batch, generator.bit_generator.state = drawing.result()
             count -= 1
             drawing = drawer.submit(draw_next) if count else None

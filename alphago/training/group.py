@@ -168,7 +168,8 @@ class Group(GameGroup):
         self.search = Search(env, evaluator, width, settings.search)
         self.builders: list[RecordBuilder | None] = [None] * width  # None: the slot is empty
         self.generators = [np.random.default_rng(0)] * width  # `begin` replaces them by the games' own generators
-        self.slots = Slots(np.zeros(width, np.int32), np.zeros(width, np.int32), np.zeros(width, np.bool_))
+        zeros = np.zeros(width, np.int32)
+        self.slots = Slots(plies=zeros, opening=zeros.copy(), may_resign=np.zeros(width, np.bool_))
         plies = settings.temperature_plies
         self.temperature_plies = temperature_plies(env) if plies is None else plies
 

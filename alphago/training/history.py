@@ -121,7 +121,8 @@ def has_right_types(row: Row) -> bool:
     """Return whether the entries of a row that readers use have the right types."""
     numbers = [row[key] for key in NUMBERS if row.get(key) is not None]
     texts = [row[key] for key in TEXTS if key in row]
-    is_match = "opponent" in row  # in other rows, "moves" is the number of moves of an iteration
+    # In a match's row, "moves" is a list of games (see `is_game`); in other rows, an iteration's number of moves.
+    is_match = "opponent" in row
     games = (row.get("moves") or ()) if is_match else ()
     return (
         all(map(is_number, numbers))

@@ -103,7 +103,7 @@ class Learner:
         if settings.dense_rate != 1:
             slow_down_dense(self.optimizer, settings.dense_rate)
         self._gpu_steps: dict[tuple[object, ...], GpuStep] = {}  # by the shapes of batches
-        self._update: Callable[[], object] = self.optimizer.step  # or a CUDA graph of it
+        self._optimizer_step: Callable[[], object] = self.optimizer.step  # or a CUDA graph of it
         if self.optimizer.defaults.get("capturable"):
             for group in self.optimizer.param_groups:  # CUDA graphs read the rate of a step from the GPU's memory
                 group["lr"] = torch.tensor(float(group["lr"]), device=device)
@@ -168,7 +168,7 @@ class Learner:
         for parameter, gradient in zip(self.net.parameters(), gradients, strict=True):
             parameter.grad = gradient
         # Without a graph, each call makes new gradients, and a graph of the update would read old ones.
-        self._update = gpu_step.update if gpu_step.accumulate.is_captured else self.optimizer.step
+        self._optimizer_step = gpu_step.update if gpu_step.accumulate.is_captured else self.optimizer.step
         self.net.train()  # the method `gradients` does so, too, but a graph repeats only its operations on the GPU
         # A graph returns the same dict in every call, and `update` adds to it: hence a copy.
         return Accumulated(dict(accumulated.metrics), accumulated.buffers)
@@ -190,7 +190,7 @@ class Learner:
 
         share: a scalar on the GPU, as in `_accumulate_on_gpu`.
         """
-        buffers_before = [buffer.clone() for buffer in self.net.buffers()]  # as in `accumulate`
+        buffers_before = [buffer.clone() for buffer in self.net.buffers()]  # for `update`, in case it skips the step
         metrics = batch_metrics(batch, [self.gradients(self.net, batch, share)])
         return Accumulated(metrics, buffers_before), [parameter.grad for parameter in self.net.parameters()]
 
@@ -218,10 +218,10 @@ class Learner:
         for group in self.optimizer.param_groups:
             rate = self.rate(progress) * group.get("share", 1.0)  # `slow_down_dense` sets the share
             if isinstance(group["lr"], torch.Tensor):
-                group["lr"].fill_(rate)
+                group["lr"].fill_(rate)  # in place, since a CUDA graph reads the rate from this tensor
             else:
                 group["lr"] = rate
-        self._update()
+        self._optimizer_step()
         self.steps += 1
         return metrics
 
@@ -274,6 +274,7 @@ class Learner:
             net.load_state_dict(weights)
         parameters = dict(self.net.named_parameters())
         for key, tensor in tensors.items():
+            # Keys "optimizer.FIELD.PARAMETER", and "number.FIELD.PARAMETER" for what the optimizer has as a number.
             kind, _, rest = key.partition(".")
             field, _, name = rest.partition(".")
             if kind == "number":

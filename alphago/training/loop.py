@@ -15,7 +15,7 @@ continues from there, and a run limited by `num_games` ends with bit-identical w
 import threading
 
 from alphago.records.record import GameRecord
-from alphago.system.stopwatch import NET, OPTIMIZER, PLAYING, SAMPLING
+from alphago.system import stopwatch
 from alphago.training.metrics import game_metrics
 from alphago.training.run import Run, Stopped
 
@@ -43,17 +43,17 @@ def play(run: Run, stop: threading.Event) -> list[GameRecord]:
     """
     source = run.stage.source
     while not stop.is_set():
-        with PLAYING:
+        with stopwatch.PLAYING:
             # Self-play also pauses when an autosave is due: then moves are left, and the loop goes on after `autosave`.
             all_moves_played = source.advance(stop, run.pause_at)
-        run.note(*source.news())
+        run.note(*source.news())  # reports sentences, such as that a worker has come or gone
         if all_moves_played or run.clock.is_over:
             return source.take()
         run.autosave()
     raise Stopped
 
 
-@SAMPLING
+@stopwatch.SAMPLING
 def remember(run: Run, records: list[GameRecord]) -> None:
     """Put finished games into memory, and test the network on their positions before it is trained on them.
 
@@ -64,7 +64,7 @@ def remember(run: Run, records: list[GameRecord]) -> None:
     losses: Metrics = {}
     if run.learner.steps:  # a network that is not trained yet is not tested
         fresh = run.stage.memory.fresh(FRESH_POSITIONS, run.generator)
-        with NET:
+        with stopwatch.NET:
             losses = {} if fresh is None else run.learner.losses_on(fresh)
     if records:
         run.game_metrics = losses | game_metrics(records, run.stage.env)
@@ -85,7 +85,7 @@ def learn(run: Run, stop: threading.Event, epochs: int = 1) -> None:
 
     for batch in run.batches(may_go_on):
         for _ in range(epochs):
-            with OPTIMIZER:
+            with stopwatch.OPTIMIZER:
                 metrics = run.learner.step(batch, progress=run.progress)
             if metrics is not None:  # a step whose loss is not finite is skipped
                 run.step_metrics.append(metrics)

@@ -201,17 +201,18 @@ class ReplayMemory(Memory):
     ) -> None:
         self.env = env
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        # `remember` lowers `capacity` to the size of a window, which grows to `largest_capacity`.
         self.capacity = self.largest_capacity = check_int("capacity", capacity, 1)
         self.targets = LambdaReturns(search_share) if targets is None else as_targets(targets)
         self.masked = masked
         self.surprise_share = check_float("surprise_share", surprise_share, 0, 1)
         self.least_positions = max(1, start)  # from which a run trains; an empty memory has nothing to train on
         self.samples_per_position = samples_per_position
-        self.has_learned = False  # whether `remember` has made samples due
+        self.has_learned = False  # whether a run learns from the memory by now: `remember` has made samples due
         self.newly_added = 0  # positions that the last `remember` added
         self.entries: deque[Columns] = deque()  # one game each
         self._positions = 0  # number of positions of the entries
-        self._columns: Columns | None = None  # the entries joined; None until needed
+        self._joined_entries: Columns | None = None  # None until needed
         self.start_positions = env.new_batch(1)  # a position for each set-up with which games have begun
         self._slot_by_setup: dict[str, int] = {}  # the slot in `start_positions` by set-up, as JSON
 
@@ -255,7 +256,7 @@ class ReplayMemory(Memory):
             self.added += len(entry.plies)
         while self.entries and self._positions - len(self.entries[0].plies) >= self.capacity:
             self._positions -= len(self.entries.popleft().plies)
-        self._columns = None
+        self._joined_entries = None  # `sample` joins the new entries
 
     def latest(self, count: int) -> list[GameRecord]:
         """Return the latest `count` games, newest first."""
@@ -322,6 +323,8 @@ class ReplayMemory(Memory):
     def sample(self, count: int, generator: np.random.Generator, newest: int | None = None) -> Sample:
         """Return `count` random positions, drawn independently of each other by the `sampling_weights`.
 
+        Only searched positions are drawn and counted here.
+
         Args:
             newest: the number of latest positions to draw from; None for all.
 
@@ -330,9 +333,9 @@ class ReplayMemory(Memory):
         """
         if not self._positions:
             raise ValueError("the memory must have positions to sample from, got an empty one")
-        if self._columns is None:
-            self._columns = Columns.join(self.entries)
-        columns = self._columns
+        if self._joined_entries is None:
+            self._joined_entries = Columns.join(self.entries)
+        columns = self._joined_entries
         # The number of oldest positions, which are not drawn; `newest` may be more than the memory has.
         skipped = max(0, self._positions - (newest or self._positions))
         symmetries = generator.integers(len(self.env.symmetries.points), size=count)

@@ -17,7 +17,7 @@ from alphago.nn.inference.hardware import torch_device
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, quick_switches
 from alphago.records.record import GameRecord
-from alphago.system.stopwatch import PUBLISHING, SAVING, Stopwatch
+from alphago.system import stopwatch
 from alphago.training.batches import Batch, draw_ahead, to_device
 from alphago.training.history import EVALUATIONS, METRICS, Row
 from alphago.training.judge import Judge
@@ -92,7 +92,7 @@ class Run:
     ) -> None:
         self.settings = settings
         self.lessons = settings.lessons(env)  # one for each board of the curriculum, in order
-        self.goal = env
+        self.goal = env  # the game of the last lesson; `_enter` sets `env` to that of the present lesson
         self.folder = folder
         self.workers = workers
         self.make_source = make_source
@@ -105,13 +105,13 @@ class Run:
         by_processor = settings.max_processor_minutes is not None
         self.clock = RunClock(settings.max_processor_minutes or settings.max_minutes, by_processor=by_processor)
         self.saving = SavingTimes()
-        self.stopwatch = Stopwatch()  # measures the work of the main thread
+        self.stopwatch = stopwatch.Stopwatch()  # measures the work of the main thread
         self.counts = RunCounts()
         self.step_metrics: list[dict[str, float]] = []  # of the gradient steps of the current iteration
         self._closing = ExitStack()  # closes the current stage's source
         try:
             if state is None:
-                self._enter(lesson=0, games=0, first=0)
+                self._enter(lesson=0, games=0, first=0)  # no games before, and the first has number 0
                 self.publish()
             else:
                 self._restore(state)
@@ -136,7 +136,7 @@ class Run:
 
         lesson: index of the stage's lesson in the run's lessons.
         games: number of finished games of the run before the stage.
-        first: number of the stage's first game.
+        first: number of the stage's first game; more than `games` if games of the stage before are dropped unfinished.
         """
         self._closing.close()
         self.entered = {"lesson": lesson, "games": games, "first": first}  # the arguments, for `state`
@@ -281,7 +281,7 @@ class Run:
         self.clock.end_iteration()
         metrics = {
             "iteration": self.counts.iterations,
-            **self.standing,
+            **self.standing,  # seconds and counts
             "board_size": self.env.N,
             "steps": self.learner.steps,
             "skipped_steps": self.learner.skipped,
@@ -307,7 +307,7 @@ class Run:
         else:
             self.autosave()
 
-    @PUBLISHING
+    @stopwatch.PUBLISHING
     def publish(self) -> None:
         """Let self-play continue with a snapshot of the present `player`, if it has changed.
 
@@ -353,7 +353,7 @@ class Run:
 
     # --- saved state ---
 
-    @SAVING
+    @stopwatch.SAVING
     def checkpoint(self, keep: bool = False) -> Path:
         """Save the run; return the path of the weights.
 
@@ -377,7 +377,7 @@ class Run:
         """Return the run's state; the threads of self-play must not be playing."""
         stage_tensors, stage = self.stage.state()
         data = {
-            "entered": self.entered,
+            "entered": self.entered,  # the arguments of `_enter` for the present stage
             "stage": stage,
             "counts": asdict(self.counts),
             "game_metrics": self.game_metrics,

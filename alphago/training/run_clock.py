@@ -36,9 +36,9 @@ class RunClock:
         self._is_first_iteration = True  # of this process; only this iteration compiles kernels
         self.limit = math.inf if minutes is None else 60 * minutes
         self.ready: float | None = None  # `spent`, in seconds, at the end of the run's first iteration
-        self.set(0.0)
+        self.go_on_from(0.0)
 
-    def set(self, seconds: float, processor: float = 0.0) -> None:
+    def go_on_from(self, seconds: float, processor: float = 0.0) -> None:
         """Set the training time and the processor time so far, in seconds; the clock goes on from there."""
         self._began = time.monotonic() - seconds
         self._processor_began = time.process_time() - processor
@@ -50,24 +50,27 @@ class RunClock:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from the times that the method `state` returned."""
-        self.set(state["seconds"], state["processor"])
+        self.go_on_from(state["seconds"], state["processor"])
         if state["ready"] is not None:
-            # The saved `ready` is in seconds of training time or of processor time, whichever had a limit then.  If the
-            # other one has a limit now, the saved value may be more than `spent`.
+            # `ready` is the time spent until the end of the run's first iteration: training time or processor time,
+            # whichever had a limit then.  If the other one has a limit now, the saved value may be more than `spent`.
             self.ready = min(state["ready"], self.spent)
 
     def end_iteration(self) -> None:
-        """Note the end of an iteration: set `ready` unless it is set; from now on compiling counts as other work."""
+        """Note the end of an iteration: from now on, compiling counts as other work.
+
+        At the end of the run's first iteration, put the time spent so far into `ready`.
+        """
         if self._is_first_iteration:
-            # `seconds` and `processor` exclude compiling only within the first iteration.  `set` lets them go on from
-            # their present values; otherwise they would now jump by the time of compiling.
-            self.set(self.seconds, self.processor)
+            # `seconds` and `processor` exclude compiling only within the first iteration.  Without this call they would
+            # now jump by the time of compiling.
+            self.go_on_from(self.seconds, self.processor)
             self._is_first_iteration = False
         if self.ready is None:
             self.ready = self.spent
 
     def _compiled(self, kind: int) -> float:
-        """Return how long kernels were compiled in the first iteration since `set`, in seconds; 0 after this iteration.
+        """Return for how many seconds the first iteration has compiled kernels since `go_on_from`; 0 after it.
 
         kind: TIME or PROCESSOR, for the processor time.
         """
@@ -131,7 +134,7 @@ class RunClock:
         try:
             yield
         finally:
-            self.set(*before)
+            self.go_on_from(*before)
 
 
 class SavingTimes:

@@ -160,12 +160,13 @@ class SelfPlay(GameSource):
         The caller must have called `publish` before.
         """
         records = iter(read_arrays(arrays))
-        count = len(data["groups"])
+        group_count = len(data["groups"])
         groups = []
         for state in data["groups"]:
-            # From the group's next number on, the group has every `count`-th of the run's numbers, as in `_new_groups`.
-            numbers = range(state["next"], self.numbers.stop, self.numbers.step * count)
-            group = self.new_group(len(state["slots"]), numbers)
+            # Each game has a number.  Of three groups, the second has the games 1, 4, 7, … (see `_new_groups`).
+            # A restored group gets the games that the saved group has not begun.
+            numbers_left = range(state["next"], self.numbers.stop, self.numbers.step * group_count)
+            group = self.new_group(len(state["slots"]), numbers_left)
             group.restore(state, records)  # takes its own games from the iterator
             groups.append(group)
         self.groups = groups

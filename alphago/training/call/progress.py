@@ -2,20 +2,20 @@
 
 import math
 
-from alphago.system.stopwatch import EXAMINATION, MATCHES, OPTIMIZER, PLAYING, PUBLISHING, SAMPLING, SAVING
+from alphago.system import stopwatch
 from alphago.training.history import number
 from alphago.training.run import Run
 from alphago.training.watch.report import Progress
 
 SPEED_ROWS = 21  # number of latest iterations over which the speed is averaged, since no game ends in some iterations
 ACTIVITIES = {
-    PLAYING.name: "playing",
-    OPTIMIZER.name: "learning",
-    SAMPLING.name: "learning",
-    PUBLISHING.name: "preparing the new network",
-    SAVING.name: "saving",
-    MATCHES.name: "playing a match",
-    EXAMINATION.name: "playing the opponent",
+    stopwatch.PLAYING.name: "playing",
+    stopwatch.OPTIMIZER.name: "learning",
+    stopwatch.SAMPLING.name: "learning",
+    stopwatch.PUBLISHING.name: "preparing the new network",
+    stopwatch.SAVING.name: "saving",
+    stopwatch.MATCHES.name: "playing a match",
+    stopwatch.EXAMINATION.name: "playing the opponent",
 }
 
 

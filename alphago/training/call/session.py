@@ -142,7 +142,7 @@ def open_run(call: Call, start: Start, folder: RunFolder, device: str, notes: Se
             if is_new:
                 run.checkpoint()  # before the config: a folder with a config counts as a run that can be resumed
                 folder.write_config(start.config)
-                run.clock.set(0.0)  # training begins only now
+                run.clock.go_on_from(0.0)  # training begins only now
             reporter.start(folder.path, partial(run_progress, run))
             if device != "cpu":
                 run.note(f"boards and network are on {device}")

@@ -83,9 +83,9 @@ def train(
             for the workers of `alphago worker --folder PATH`.  The games are those of one process with as many
             `groups`, bit for bit unless `max_lag` says otherwise, and a run may be resumed with other workers or none.
             A cluster needs the extra `ray`.
-        max_lag: with workers, lets them play on while the network learns, with one that is at most so many versions
-            old; the run is then not bit-identical to another one.  0: they wait for each new network.  None: 0 with
-            fewer than 64 groups, otherwise 1.
+        max_lag: with workers, lets them go on with an older network while the next one is trained: the older network
+            may be behind by at most so many versions.  The run is then not bit-identical to another one.  0: the
+            workers wait for each new network.  None: 0 with fewer than 64 groups, otherwise 1.
         settings: settings of the run: those of RunSettings, of its groups SelfPlaySettings and LearningSettings, and of
             its parts, by keyword or by path, `**{"search.virtual_loss": 3}` (see `alphago.system.settings`).  With a
             `gate`, the run saves and returns the best network instead of the latest.
@@ -193,7 +193,7 @@ def resumed_run(
     recipe_network = recipe.network_like(config["network"])
     before, model = saved_run(call, RunSettings, given, config, folder, recipe_network)
     of_recipe = values_by_path(RunSettings, recipe.settings_on(call.device))
-    # In two steps, as in `new_settings`.
+    # In two steps, since the call may replace a part of the recipe, such as its search, by one with other settings.
     settings = change_settings(change_settings(before, of_recipe), given).completed(call.device, before)
-    config, changed = change_config(before, settings, config, folder)
-    return make_start(call, settings, model, config, changes=changed)
+    config, changes = change_config(before, settings, config, folder)
+    return make_start(call, settings, model, config, changes=changes)

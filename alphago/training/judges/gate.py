@@ -17,7 +17,7 @@ from alphago.arena.match_result import MatchResult
 from alphago.mcts.search_specs import SELF_PLAY_RULE
 from alphago.nn.inference.frozen_net import frozen_copy
 from alphago.nn.net import NeuralNet
-from alphago.system.stopwatch import MATCHES
+from alphago.system import stopwatch
 from alphago.training.judge import Judge
 from alphago.training.judges.results import games_as_text, match_row, play_in_parts
 from alphago.training.run import Run
@@ -67,7 +67,7 @@ class Gatekeeper(Judge[Run]):
         is_at_the_end = run.is_over and not run.is_proved  # the network of a proof stays the run's network
         return is_at_the_end or has_passed_multiple
 
-    @MATCHES
+    @stopwatch.MATCHES
     def judge(self, run: Run, stop: threading.Event) -> bool:
         """Play a match of the latest network against the best network; if the latest passes, it becomes the best.
 
@@ -123,8 +123,8 @@ def play_candidate(run: Run, opponent: NeuralNet, gate: Gate, number: int, stop:
     began = time.monotonic()
     selfplay = run.settings.selfplay
     readouts = selfplay.readouts if gate.readouts is None else gate.readouts
-    # The match uses self-play's search, without noise.  The usual search is passed by its name, SELF_PLAY_RULE, so the
-    # match chooses settings that suit matches.  Any other search is passed as an object, so it keeps its settings.
+    # The match uses self-play's search, without noise.  A search that a user has chosen is passed as an object, with
+    # the user's settings.  The usual search is passed by its name, so that the match chooses settings for matches.
     search = SELF_PLAY_RULE if selfplay.search == selfplay.usual_search else selfplay.search
     result = play_in_parts(
         run.env,

@@ -13,7 +13,7 @@ from alphago.mcts.evaluator import Evaluator
 from alphago.nn.inference.frozen_net import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord
-from alphago.system.stopwatch import EXAMINATION
+from alphago.system import stopwatch
 from alphago.training.history import HELD_OUT
 from alphago.training.judge import Judge
 from alphago.training.judges.results import WatchResult
@@ -190,7 +190,7 @@ class HeldOut(Judge[Run]):
         # progress at the last test.
         return run.is_over or int(run.progress * self.checks) > int(self.judged * self.checks)
 
-    @EXAMINATION
+    @stopwatch.EXAMINATION
     def judge(self, run: Run, stop: threading.Event) -> bool:
         """Test the latest network, and keep a copy if it predicts more moves than every network tested before.
 

@@ -18,8 +18,8 @@ from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
 from alphago.mcts.gumbel import Gumbel
 from alphago.nn.model_files import fingerprint
+from alphago.system import stopwatch
 from alphago.system.files import write_atomic
-from alphago.system.stopwatch import EXAMINATION
 from alphago.training.judge import Judge
 from alphago.training.judges.results import AT_ONCE, games_as_text, match_row, play_in_parts, without_forfeits
 from alphago.training.run import Run
@@ -52,26 +52,26 @@ class Examiner(Judge[Run]):
         self.random_opening = opening_length(env) if opponent.random_opening is None else opponent.random_opening
         self.folder = folder
         self.next_at = 60 * opponent.first  # seconds of training from which a match is due; the settings are in minutes
-        self.examinations = 0  # number of matches played
-        self.examined = ""  # fingerprint of the network in the last match
+        self.examinations = 0  # number of matches played in the run, also against earlier opponents
+        self.examined = ""  # fingerprint of the network in the last match against this opponent
         self.latest_result = ""  # of this call's last match, as it continues the sentence of `conclusion`
 
     def due(self, run: Run) -> bool:
-        """Return whether a match is due: by the schedule, or at the run's end if its network has played no match.
+        """Return whether a match is due: by the schedule, or at the run's end if the last match had another network.
 
         No match is due once the proof is there.  The schedule waits while the run is on a smaller board of its
         curriculum.
         """
-        if self.ends_run:
+        if self.ends_run:  # the proof is there
             return False
         if run.is_over:
-            return self.examined != fingerprint(run.player.state_dict())  # another network than in the last match
+            return self.examined != fingerprint(run.player.state_dict())  # `examined`: the last match's network
         return run.env == self.env and run.clock.seconds >= self.next_at
 
     def judge(self, run: Run, stop: threading.Event) -> bool:
         """Play a match with the run's clock stopped, and log it; return False if `stop` was set before the end."""
         run.checkpoint()  # a match takes long: save the run first
-        with run.clock.stopped(), EXAMINATION:
+        with run.clock.stopped(), stopwatch.EXAMINATION:
             return self.examine(run, stop)
 
     def examine(self, run: Run, stop: threading.Event) -> bool:
@@ -155,7 +155,7 @@ class Examiner(Judge[Run]):
         """
         if state is None:
             return
-        self.examinations = state["examinations"]
+        self.examinations = state["examinations"]  # of the whole run; the other values are about one opponent
         if Opponent(**state["opponent"]) == self.opponent:
             self.next_at, self.examined, self.ends_run = state["next_at"], state["examined"], state["ends_run"]
 

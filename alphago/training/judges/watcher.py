@@ -26,8 +26,8 @@ from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.gumbel import Gumbel
 from alphago.nn.threads import one_torch_thread
 from alphago.records.collection import read_collection
+from alphago.system import stopwatch
 from alphago.system.cores import available_cores
-from alphago.system.stopwatch import EXAMINATION
 from alphago.training.judge import Judge
 from alphago.training.judges.prediction import WatchedRecords
 from alphago.training.judges.results import WatchResult, games_as_text, match_row, without_forfeits
@@ -40,7 +40,7 @@ MOST_POSITIONS = 4096  # of records to predict: enough to distinguish an accurac
 EXAM_NAME = "exam"  # the name in `watch` of the package's exam; for another exam, a colon and its file follow
 GRADE_PREFIX = "exam_"  # of the grade's numbers in a row of evaluations.jsonl
 RUN_PARTS = 20  # parts of a run, in each of which an opponent tests at most one network
-LONGEST_GAP = 1 / 8  # share of the run without a test, after which the time for a part of a test suffices
+LONGEST_GAP = 1 / 8  # share of the run without a test, after which the time for the shortest test suffices
 SHARE_FOR_LAST_TEST = 0.25  # share of the watching time that is left to the run's last network
 MIN_TEST_SECONDS = 0.25  # seconds that must be earned before any test
 SAVED = ("spent", "tested", "network", "whole", "least")  # attributes of a WatchedEntry in the run's state
@@ -181,19 +181,20 @@ class WatchedOpponent:
     def result(self, games: Sequence[MatchGame]) -> tuple[dict[str, Any], str]:
         """Return entries of a row of evaluations.jsonl, with the moves of each game, and a clause for a report.
 
-        Pairs of games in which an engine forfeited do not count.
+        A pair of games does not count if the opponent, an external engine, forfeited one of the two games, which means
+        that it lost the game by a fault.  The clause tells the number of forfeited games.
         """
         result = MatchResult.of(self.env, games)
         valid = without_forfeits(result)
         texts = [str(valid)] if valid.games else []
-        if faults := result.forfeits:
-            first_fault = faults[min(faults)]  # the keys are numbers of games
-            texts.append(f"{len(faults)} games that the opponent lost by a fault do not count: {first_fault}")
+        if forfeits := result.forfeits:
+            first_fault = forfeits[min(forfeits)]  # the keys are numbers of games
+            texts.append(f"{len(forfeits)} games that the opponent lost by a fault do not count: {first_fault}")
         row = {
             "opponent": self.opponent,
             "readouts": self.readouts,
             **(match_row(self.env, valid) if valid.games else {"played": 0}),
-            "forfeits": len(result.forfeits),
+            "forfeits": len(forfeits),
             "moves": games_as_text(self.env, valid),
         }
         return row, "; ".join(texts)
@@ -234,7 +235,7 @@ class WatchedEntry:
         tested: the run's progress, 0 .. 1, at the latest test; -1 before the first.
         network: the run's number of iterations at the latest test; -1 before the first.
         whole: seconds that a whole test takes, estimated from the latest test; 0 before the first.
-        least: seconds that the smallest part of a test takes, estimated in the same way.
+        least: seconds that the shortest test takes, such as a match with the fewest games, estimated in the same way.
     """
 
     watched: Watched
@@ -253,6 +254,7 @@ class WatchedEntry:
         Args:
             result: the result of the test; None if the test was stopped or has failed: then nothing is estimated.
         """
+        # `tested` is -1 before the first test.
         usual_seconds = min(seconds, MIN_TEST_SECONDS) if self.tested < 0 else seconds
         self.spent += usual_seconds
         if result is not None:  # `whole` and `least` are seconds, `part` and `least_part` are shares of a whole test
@@ -299,9 +301,9 @@ class Watcher(Judge[Run]):
 
         The run has RUN_PARTS parts.  Of the tasks that have not yet tested a network in the present part, the one with
         the least time spent is next.  Its test is due once the time left suffices for a whole test.  If the task has
-        had no test yet, or if the share LONGEST_GAP of the run has passed since its latest test, the time of the
-        smallest part of a test is enough.  No test is due with less than MIN_TEST_SECONDS left.  The share
-        SHARE_FOR_LAST_TEST of the time earned is kept for `last_test`, which chooses the task once the run is over.
+        had no test yet, or if the share LONGEST_GAP of the run has passed since its latest test, the time for the
+        shortest test is enough.  No test is due with less than MIN_TEST_SECONDS left.  The share SHARE_FOR_LAST_TEST of
+        the time earned is kept for `last_test`, which chooses the task once the run is over.
 
         Args:
             progress: the run's progress, 0 .. 1; when a run is prolonged, its progress becomes less.
@@ -315,7 +317,8 @@ class Watcher(Judge[Run]):
         if not tasks:
             return None
         task = min(tasks, key=lambda task: task.spent)
-        # In a prolonged run, `tested` may be later than `progress`, which has become less.
+        # `tested` is the run's progress at the task's latest test, -1 before the first.  In a prolonged run, `tested`
+        # may be more than `progress`, which has become less.
         was_lately_tested = task.tested <= progress < task.tested + LONGEST_GAP
         seconds_needed = task.whole if was_lately_tested else task.least
         seconds_left = (1 - SHARE_FOR_LAST_TEST) * self.earned - self.spent
@@ -325,7 +328,7 @@ class Watcher(Judge[Run]):
         """Return the next task and its seconds, as `next_test`, for the last network of a run that is over.
 
         Each task tests this network, quick tests first.  The time left is divided equally among the tasks that are
-        left.  There may be none, even less than 0 seconds; a test then does its smallest part.
+        left.  There may be none, even less than 0 seconds; a test is then as short as possible.
         """
         # `task.network` is the number of iterations of the network that the task tested last.
         tasks = [task for task in self.tasks if task.network != iterations]
@@ -338,11 +341,12 @@ class Watcher(Judge[Run]):
         self.training_seconds = run.clock.seconds
         # Read before the `with` block: the clock goes on in the block, and the block's end puts the clock back.
         standing, progress, is_over = run.standing, run.progress, run.is_over
-        with run.clock.stopped(), EXAMINATION:
+        with run.clock.stopped(), stopwatch.EXAMINATION:
             while (upcoming := self.next_test(progress, run.counts.iterations, is_over=is_over)) is not None:
-                task, seconds = upcoming
-                if not self.test(task, run, standing, seconds, stop):
+                task, seconds_allowed = upcoming
+                if not self.test(task, run, standing, seconds_allowed, stop):
                     return False
+                # The number of iterations tells one network from another.
                 task.tested, task.network = progress, run.counts.iterations
         return True
 

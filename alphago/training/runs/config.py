@@ -69,8 +69,8 @@ def flat_settings(config: Mapping[str, Any]) -> dict[str, Any]:
 
     In a config the settings of self-play, of learning and of the memory are dictionaries.  Here they are joined with
     the run's settings, but those of the memory only if the memory is the usual window of games.  Other parts stay
-    dictionaries.  The dictionary of the memory stays too, even if its settings are joined: its entry KIND names the
-    kind of memory, and only the usual window has no such entry.
+    dictionaries.  The dictionary of the memory stays too, so that a reader can tell the kind of memory: by the entry
+    KIND, or for the usual window by the absence of this entry.
     """
     settings = dict(config["settings"])
     memory = settings.get("memory", {})  # a run on given games has none, and no settings of self-play

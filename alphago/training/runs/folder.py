@@ -276,7 +276,7 @@ class RunFolder(contextlib.ExitStack):
         with explain_os_error(f"the run folder {self.path} cannot be written"):
             state.notes += self._set_aside_damaged()
             state.notes += repair_config(self.path, self.config)
-            state.notes += self._remove_later(state.data)
+            state.notes += self._remove_newer(state.data)
         return state
 
     def _set_aside_damaged(self) -> list[str]:
@@ -300,7 +300,7 @@ class RunFolder(contextlib.ExitStack):
                 notes.append(set_aside(latest, str(error).removeprefix(f"{latest} ")))
         return notes
 
-    def _remove_later(self, data: Mapping[str, Any]) -> list[str]:
+    def _remove_newer(self, data: Mapping[str, Any]) -> list[str]:
         """Remove games, networks and lines of logs that are newer than a state, given by its `data`.
 
         Returns:

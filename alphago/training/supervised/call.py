@@ -117,12 +117,12 @@ def start_of_supervised(
     # `of_recipe`: a call of `train_supervised` names no recipe.
     before, model = saved_run(call, SupervisedSettings, values, config, folder, of_recipe={})
     settings = change_settings(before, values).completed(len(given.lengths))
-    new, changed = change_config(before, settings, config, folder)
+    config_now, changes = change_config(before, settings, config, folder)
     saved_path = config["given"]["dataset"]
     if path is not None and path != saved_path:  # the games are the same: the run compares their digests
-        changed["dataset"] = (saved_path, path)
-    new["given"] = {"dataset": path or saved_path}
-    return make_start(call, run_settings(settings, given), model, new, notes=given.notes, changes=changed)
+        changes["dataset"] = (saved_path, path)
+    config_now["given"] = {"dataset": path or saved_path}
+    return make_start(call, run_settings(settings, given), model, config_now, notes=given.notes, changes=changes)
 
 
 def new_start(call: Call, given: GivenGames, values: Mapping[str, Any], path: str | None) -> Start:

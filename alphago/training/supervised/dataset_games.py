@@ -235,6 +235,7 @@ class LabelledGames(DatasetGames):
 
     def rebuild(self, games: Sequence[StoredGame], plies: np.ndarray, symmetries: np.ndarray) -> Sample:
         """Return the labelled position of each game, the one before its last stored ply; `plies` is not used."""
+        # `skipped` has a flag for each stored ply.
         last_plies = np.array([len(game.skipped) - 1 for game in games])
         # Without symmetries for now: the labels are not turned either, and `apply_symmetries` then turns both together.
         sample = super().rebuild(games, last_plies, np.zeros_like(symmetries))

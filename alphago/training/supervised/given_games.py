@@ -17,8 +17,8 @@ from alphago.records.collection import file_records, files_with_games, reason_of
 from alphago.records.dataset import Dataset, is_dataset
 from alphago.records.dataset_writer import LeftOut
 from alphago.records.record import GameRecord, to_arrays
+from alphago.system import stopwatch
 from alphago.system.files import bytes_digest, user_path
-from alphago.system.stopwatch import SAMPLING
 from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.source import GameSource
 from alphago.training.supervised.dataset_games import DatasetGames, GivenGames, LabelledGames
@@ -134,11 +134,12 @@ class Epochs(GameSource):
     def __init__(
         self, given: GivenGames, env: Any, settings: Any, numbers: range, *_: Any, seed: int, **__: Any
     ) -> None:
+        # The other parameters are those of SelfPlay, in whose place a run makes this source.
         self.given = given
         self.numbers = numbers
         self.seed = seed
         self.next = numbers.start  # number of the next game
-        self.chosen = 0  # number of games, the last ones before `next`, that `begin` has chosen; 0 after `take`
+        self.num_chosen = 0  # number of games, the last ones before `next`, that `begin` has chosen; 0 after `take`
 
     @property
     def begun(self) -> int:
@@ -155,18 +156,18 @@ class Epochs(GameSource):
 
     def begin(self, plies: int | None, *_: Any, side_by_side: int | None = None, **__: Any) -> None:
         """Choose the next `side_by_side` games (1 if None) for `take`; all other arguments are ignored."""
-        self.chosen = min(side_by_side or 1, self.numbers.stop - self.next)
-        self.next += self.chosen
+        self.num_chosen = min(side_by_side or 1, self.numbers.stop - self.next)
+        self.next += self.num_chosen
 
     def advance(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
         """Return True at once: nothing is left to play."""
         return True
 
-    @SAMPLING
+    @stopwatch.SAMPLING
     def take(self) -> list[GameRecord]:
         """Return the games that the latest `begin` has chosen; [] on a second call."""
-        games = range(self.next - self.chosen, self.next)
-        self.chosen = 0
+        games = range(self.next - self.num_chosen, self.next)
+        self.num_chosen = 0
         return [self.given.record(self.number_of(game)) for game in games]
 
     def metrics(self) -> dict[str, Any]:
@@ -175,7 +176,7 @@ class Epochs(GameSource):
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Return no arrays, and as data which game is next, how many are chosen, and the digest of all games."""
-        return {}, {"next": self.next, "taken": self.chosen, "digest": self.given.digest}
+        return {}, {"next": self.next, "taken": self.num_chosen, "digest": self.given.digest}
 
     def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
         """Continue from a state; raise ValueError if it was saved by a run on other games."""
@@ -184,7 +185,7 @@ class Epochs(GameSource):
                 f"dataset must be the run's own, of digest {data['digest']}, got one of digest "
                 f"{self.given.digest}: another folder begins a new run, and model=… gives it this one's network"
             )
-        self.next, self.chosen = data["next"], data["taken"]
+        self.next, self.num_chosen = data["next"], data["taken"]  # "taken": the games for `take`
 
 
 @lru_cache(2)  # the games of an iteration may belong to two epochs

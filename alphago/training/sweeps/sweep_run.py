@@ -182,7 +182,7 @@ class RunningCall(NamedTuple):
     run: SweepRun
     process: BaseProcess
     receiver: Connection  # receives why the call failed
-    place: int  # 0 .. number of processes - 1; calls in progress have different places, and so different cores
+    core_index: int  # 0 .. number of processes - 1, different for all calls in progress; see `start_call`
 
 
 def run_all(runs: Sequence[SweepRun], processes: int, on_end: OnEnd) -> None:
@@ -207,9 +207,8 @@ def run_all(runs: Sequence[SweepRun], processes: int, on_end: OnEnd) -> None:
     try:
         while runs_left or running:
             while runs_left and len(running) < processes:
-                taken = {started.place for started in running}
-                place = min(set(range(processes)) - taken)  # the first that is free
-                running.append(start_call(runs_left.pop(0), place))
+                free_cores = set(range(processes)) - {started.core_index for started in running}
+                running.append(start_call(runs_left.pop(0), core_index=min(free_cores)))
             wait([started.process.sentinel for started in running])  # until a process has ended
             for ended in [started for started in running if not started.process.is_alive()]:
                 running.remove(ended)
@@ -221,21 +220,21 @@ def run_all(runs: Sequence[SweepRun], processes: int, on_end: OnEnd) -> None:
             started.process.join()
 
 
-def start_call(run: SweepRun, place: int) -> RunningCall:
+def start_call(run: SweepRun, core_index: int) -> RunningCall:
     """Start a call in another process.
 
     Args:
-        place: the index of the process's core among this process's cores; with more places than cores it wraps around.
+        core_index: the index of the process's core among this process's cores, modulo their number.
     """
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []  # [] if the system tells none
-    core = cores[place % len(cores)] if cores else None
+    core = cores[core_index % len(cores)] if cores else None
     spawn = multiprocessing.get_context("spawn")
     receiver, sender = spawn.Pipe(duplex=False)
     process = spawn.Process(target=make_call_here, args=(run, core, sender))
     with only_parent_is_interrupted():
         process.start()
     sender.close()  # only the other process has it now, so `recv` raises EOFError once that process has ended
-    return RunningCall(run, process, receiver, place)
+    return RunningCall(run, process, receiver, core_index)
 
 
 def failure_reason(ended: RunningCall) -> str:

@@ -53,7 +53,7 @@ class Recent:
         self.is_whole = bool(rows) and number(rows[0], "iteration") == 1 and len(rows) <= RECENT_ROWS
         # The latest rows of iterations that took gradient steps, which may be older than the recent rows.
         self.trained = [row for row in rows if number(row, "policy_loss") is not None][-RECENT_ROWS:]
-        self.blocks = game_blocks(rows)
+        self.game_blocks = game_blocks(rows)
 
     def latest(self, key: str) -> float | None:
         """Return a metric's newest value; None if no recent row has the metric."""
@@ -101,9 +101,9 @@ class Recent:
         Args:
             block: the block's index in `game_blocks`, 0 for the latest games.
         """
-        if block >= len(self.blocks):
+        if block >= len(self.game_blocks):
             return None
-        pairs = [(value, games) for row, games in self.blocks[block] if (value := number(row, key)) is not None]
+        pairs = [(value, games) for row, games in self.game_blocks[block] if (value := number(row, key)) is not None]
         if not pairs:
             return None
         return sum(value * games for value, games in pairs) / sum(games for _, games in pairs)
@@ -114,7 +114,7 @@ class Recent:
         There must be a block.  Without one, no rule of diagnosis.toml calls this method: a metric that the rule names
         before "games" is None, which ends the rule.
         """
-        return f"{sum(games for _, games in self.blocks[0]):.0f} games"
+        return f"{sum(games for _, games in self.game_blocks[0]):.0f} games"
 
     def progress(self) -> float:
         """Return the share of the run's games or minutes that is over, whichever is larger; 0 without a limit.
@@ -142,7 +142,7 @@ class Recent:
         # The two passes that end a game are ENDING_PASSES / length of its moves; `passes * length` is passes per game.
         if passes - ENDING_PASSES / max(length, 1) > NEEDLESS_PASSES:
             return {"change": f"{passes:.0%} of the moves are passes, over {games} of {length:.0f} moves on average"}
-        longest = max(self.of_games("game_length", block) or 0 for block in range(len(self.blocks)))
+        longest = max(self.of_games("game_length", block) or 0 for block in range(len(self.game_blocks)))
         if length < SHORT_GAMES * longest and passes * length > FEWEST_ENDING_PASSES:
             return {"change": f"games fell from {longest:.0f} to {length:.0f} moves and end by passes, over {games}"}
         return None
@@ -314,9 +314,9 @@ class Rule:
         for name, metric in self.metrics.items():
             reader, *arguments = metric.split()  # such as "mean value_loss", or "games"
             values[name] = getattr(recent, reader)(*arguments)
-            if values[name] is None:
+            if values[name] is None:  # the run has no such number, or not yet
                 return None
-        if self.method:
+        if self.method:  # a further check, which returns more values
             more: Values | None = getattr(recent, self.method)(**values)
             if more is None:  # there is no fault
                 return None
@@ -346,6 +346,7 @@ def nearest_recipe(settings: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the share of a recipe's settings that the run has too."""
         return sum(settings.get(name) == value for name, value in recipe.items()) / len(recipe)
 
+    # FEW_GAMES: the settings of a run of few games.  Of equally near ones, the first is taken.
     nearest = max([FEW_GAMES, *recipes], key=likeness)
     return {**DEFAULTS, **nearest}
 

@@ -22,7 +22,7 @@ EVERY = 0.5  # smallest number of seconds between two updates of the picture
 MOST_NOTES = 4  # number of latest notes that are shown
 COLUMNS = 2
 Show = Callable[[dict[str, str]], object]  # shows data, by MIME type
-X = "games"  # the x axis of the curves
+X_AXIS = "games"  # the x axis of the curves
 
 
 class LiveReport(Report, ExitStack):
@@ -108,13 +108,13 @@ class LiveReport(Report, ExitStack):
             env, record = self.newest_game
             end = record.position(env).drawing(Look(coordinates=False))
             panels.append(CurvePanel(f"Newest game, {end_text(record)}", picture=end))
-        return curves_picture(panels, COLUMNS, X, texts=self.texts())
+        return curves_picture(panels, COLUMNS, X_AXIS, texts=self.texts())
 
     def panels(self) -> list[CurvePanel]:
         """Return those live panels of matches and of training that have a curve."""
         # The lists are copied, since the run's thread appends to them meanwhile.
         history = History(self.folder, list(self.rows), list(self.matches))
-        return list(list_panels([history], X, live=True))
+        return list(list_panels([history], X_AXIS, live=True))
 
 
 def usual_report() -> ConsoleReport | LiveReport:

@@ -308,6 +308,7 @@ def plot(runs: Runs, out: str | Path | None = None, x: str = "minutes") -> Svg:
         listed = ", ".join(str(folder) for folders in groups.values() for folder in folders)
         raise ValueError(f"nothing to draw: no row of {listed} has {x_metric!r} and a metric")
     key = list(zip(groups, run_colours(len(groups)), strict=True))
+    # `reword`: for runs without self-play, the label says "given games".
     picture = curves_picture(panels, COLUMNS, reword(histories, x_label), key=key)
     if out is not None:
         save_drawing(picture, out)

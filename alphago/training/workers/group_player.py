@@ -84,8 +84,8 @@ class Version(NamedTuple):
 
     def to_bytes(self) -> bytes:
         """Return the version as bytes; raise ValueError for a network of modules that only this program has."""
-        # `net` has the network's own game, whose rules may differ from the run's: when a worker makes an evaluator for
-        # int8, it plays random games of the network's own game to calibrate the evaluator.
+        # Two games are sent: `env`, and within `net` the network's own game, whose rules may differ from the run's.
+        # When a worker makes an evaluator for int8, it plays random games of the network's own game for calibration.
         net, weights = net_to_arrays(self.net)
         arrays = {**weights, COMPILED: np.frombuffer(self.compiled, np.uint8)}
         # In place of the fields that JSON cannot hold; "compiled" is in `arrays`.
@@ -98,6 +98,7 @@ class Version(NamedTuple):
         fields, weights = unpack(data)
         fields["compiled"] = weights.pop(COMPILED).tobytes()  # what is left are the network's weights
         fields["env"] = known_game(fields["env"])
+        # `given`: no setting comes from this program instead.  `who`: whose settings they are, for an error's message.
         fields["settings"] = from_data(SelfPlaySettings, fields["settings"], given={}, who="this run")
         fields["net"] = net_from_arrays(fields["net"], weights)
         return cls(**fields)
@@ -120,10 +121,11 @@ class GroupPlayer(RemoteWork):
             with own_thread_settings():  # torch's settings as in `do`
                 # The evaluator as the run has compiled it; None if this machine cannot use that form.
                 from_run = compiled_evaluator(version.env, version.compiled)
-                shared = from_run or version.net.evaluator(version.dtype, exact=True, shared=False)
+                # `shared=False`: not for other callers, so the evaluator is not cached with the network.
+                one_for_all = from_run or version.net.evaluator(version.dtype, exact=True, shared=False)
                 if version.digest is not None:
-                    check_network(version.env, shared, version.digest)
-            self.evaluator: Callable[[], Evaluator] = lambda: shared  # one for all threads
+                    check_network(version.env, one_for_all, version.digest)
+            self.evaluator: Callable[[], Evaluator] = lambda: one_for_all  # the same for all threads
         else:
             self.evaluator = partial(own_evaluator, version.net, version.dtype, device)  # one for each thread
 

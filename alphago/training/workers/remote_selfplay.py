@@ -63,7 +63,8 @@ class RemoteGroup(GameGroup):
 
     def task(self) -> GroupMessage:
         """Return the task to play the moves that the group has left."""
-        # Finished games stay here, so the task has 0 of them.
+        # Finished games stay here, so the task has 0 of them.  The games that have not begun have the numbers from
+        # state["next"] to "end" in steps of "step".
         state = {**self.state(), "finished": 0, "end": self.numbers.stop, "step": self.numbers.step}
         return GroupMessage(state, self.games, {})
 
@@ -105,14 +106,14 @@ class RemoteSelfPlay(SelfPlay):
     def __post_init__(self) -> None:
         self.published = 0  # number of versions so far
         self.version_name = ""  # under which the pool has the newest version, for `pool.submit`
-        # Moves of an iteration in each game, sys.maxsize for all.  0 after `restore` until the next iteration begins.
-        self.plies = 0
+        # Moves of an iteration in each game, with which `_submit` fills up `left`; sys.maxsize for games to their ends.
+        # 0 after `restore`, until `begin` is called.
+        self.plies_per_iteration = 0
         self.in_flight: dict[int, int] = {}  # the version of each task that is not done, by its group's index
         self.has_arrived = threading.Event()  # set when an answer arrives; `advance` clears it
-        self.answers = 0  # number of answers that no iteration has taken yet (see `take`)
-        # True from `take` until the version that is learned from these answers is published, or the next iteration
-        # begins without one.
-        self.is_learning = False
+        self.num_answers = 0  # number of answers that no iteration has taken yet (see `take`)
+        # Whether the run learns from an iteration whose answers are taken, and a version is still to be published.
+        self.awaits_version = False
         self.seconds: Counter[str] = Counter()  # by kind of work, since the last `time_spent`
         self.lags: list[int] = []  # of each answer since the last `metrics`, see `max_lag`
         self.dropped = 0  # number of answers that were too old
@@ -132,7 +133,7 @@ class RemoteSelfPlay(SelfPlay):
         version = Version(self.env, self.settings, net, dtype, self.seed, digest, compiled).to_bytes()
         with self.pool.lock:
             self.published += 1
-            self.is_learning = False
+            self.awaits_version = False
             self.version_name = self.pool.publish(GroupPlayer, version, exact=self.exact)
 
     def begin(self, plies: int | None, *more: Any, **named: Any) -> None:
@@ -143,8 +144,8 @@ class RemoteSelfPlay(SelfPlay):
         """
         with self.pool.lock:
             super().begin(plies, *more, **named)  # sets `left` of each group to the moves to play
-            self.plies = sys.maxsize if plies is None else plies
-            self.is_learning = False  # if no version was published, since there was nothing to learn
+            self.plies_per_iteration = sys.maxsize if plies is None else plies
+            self.awaits_version = False  # `publish` has not cleared this if there was nothing to learn
             for group in self.groups:
                 group.left = 0 if group.is_over else group.left  # a group without games gets no task
 
@@ -164,8 +165,9 @@ class RemoteSelfPlay(SelfPlay):
                 for number in range(len(self.groups)):
                     self._submit(number)
                 # Asynchronous: an iteration takes as many answers as there are groups.
-                has_all_answers = self.max_lag is not None and self.answers >= len(self.groups)
-                # Without a task in flight no moves are left: of the iteration, or if asynchronous, of all games.
+                has_all_answers = self.max_lag is not None and self.num_answers >= len(self.groups)
+                # `_submit` has given out all tasks that there were.  If none is in flight, no moves are left: of the
+                # iteration, or if asynchronous, of all games.
                 if has_all_answers or not self.in_flight:
                     return True
             self.pool.check()
@@ -185,8 +187,9 @@ class RemoteSelfPlay(SelfPlay):
         group = self.groups[number]
         # Asynchronous: a group that has played its moves gets those of the next iteration at once.
         if self.max_lag is not None and not group.left and not group.is_over:
-            group.left = self.plies
-        # The lag of the answer, if those of all tasks in flight arrive before.
+            group.left = self.plies_per_iteration
+        # How many versions the task's network will be behind when the run learns from the task's answer, if the answers
+        # of all tasks in flight arrive first.
         lag = self._versions_until_learned(before=len(self.in_flight))
         too_early = self.max_lag is not None and lag > self.max_lag
         if group.left and not too_early:
@@ -201,9 +204,10 @@ class RemoteSelfPlay(SelfPlay):
             before: number of other answers that will arrive before this one.
         """
         # Each iteration takes as many answers as there are groups, learns from them and publishes a version.
-        iterations_before = (self.answers + before) // len(self.groups)
-        # While the run learns, its iteration's answers are taken, and one more version is to come.
-        return iterations_before + int(self.is_learning)
+        iterations_before = (self.num_answers + before) // len(self.groups)
+        # While the run learns from an iteration, `num_answers` no longer has the iteration's answers, but the
+        # iteration's version is still to come.
+        return iterations_before + int(self.awaits_version)
 
     def _hand_back(self, number: int, played: GroupMessage) -> int:
         """Let a group go on from an answer, and return the answer's number of moves; see `Job.hand_back`.
@@ -220,7 +224,7 @@ class RemoteSelfPlay(SelfPlay):
             self.dropped += 1  # the group is unchanged, so its moves are played again
         else:
             self.groups[number].take_in(played)
-            self.answers += 1
+            self.num_answers += 1
             self.seconds.update(played.work["seconds"])
             self.lags.append(lag)
         # After `take_in`, which may raise an error of `on_game`: the task then stays in flight, so that `advance` does
@@ -236,17 +240,18 @@ class RemoteSelfPlay(SelfPlay):
         with self.pool.lock:
             # An iteration takes as many answers as there are groups; further answers count for the next one.  When the
             # games end, there may be fewer answers, since a group without games gets no task: hence not below 0.
-            self.answers = max(0, self.answers - len(self.groups))
-            self.is_learning = True  # until the version that is learned from these answers is published
+            self.num_answers = max(0, self.num_answers - len(self.groups))
+            self.awaits_version = True  # until the version that is learned from these answers is published
             return super().take()
 
     def time_spent(self) -> dict[str, float]:
-        """Return the workers' seconds by kind of work since the last call.
+        """Return the remote workers' seconds by kind of work since the last call.
 
-        They are scaled from the number of the workers' cores to that of this process's threads, as a run's metrics
-        expect them.
+        The seconds are scaled from the number of the remote workers' cores to the number of this process's threads, as
+        a run's metrics expect.
         """
-        scale = self.workers.count / max(1, self.pool.cores)  # there may be no worker at the moment
+        # `self.workers`: this process's threads.  At the moment there may be no remote worker, and `cores` may be 0.
+        scale = self.workers.count / max(1, self.pool.cores)
         with self.pool.lock:
             by_kind, self.seconds = self.seconds, Counter()
         return {kind: seconds * scale for kind, seconds in by_kind.items()}
@@ -289,13 +294,13 @@ def source_by_workers(workers: str | int | None, max_lag: int | None = None) -> 
 
     def make_source(env: GameEnv, settings: SelfPlaySettings, *more: Any, **options: Any) -> RemoteSelfPlay:
         """Return the source of a stage's games, which workers play; the arguments are those of SelfPlay."""
-        # By default, many groups do not wait for each other and for the learner, which would cost many games.
+        # Waiting for each other and for the learner would cost many games, so by default many groups do not wait.
         workers_play_on = max_lag is None and settings.groups >= MANY_GROUPS
-        # For workers that wait for each new network, `max_lag` is 0 in `train`, but None in RemoteSelfPlay.
-        most_lag = 1 if workers_play_on else max_lag or None
+        # A run whose workers wait for each new network has `max_lag` 0 in `train`, but None in RemoteSelfPlay.
+        most_lag = 1 if workers_play_on else (max_lag or None)
         source = RemoteSelfPlay(env, settings, *more, make_transport=make_transport, max_lag=most_lag, **options)
         if workers_play_on:
-            source.pool.sentences.append(PLAY_ON_NOTICE)
+            source.pool.sentences.append(PLAY_ON_NOTICE)  # the run reports it
         return source
 
     return make_source

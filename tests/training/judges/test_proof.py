@@ -119,7 +119,7 @@ class TestExaminations:
 
     def test_they_are_not_training_time(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The clock goes on from where it stood, whatever it shows at the end of a match."""
-        monkeypatch.setattr(Examiner, "examine", lambda examiner, run, stop: run.clock.set(1e6))
+        monkeypatch.setattr(Examiner, "examine", lambda examiner, run, stop: run.clock.go_on_from(1e6))
         with self.run(tmp_path, AT_THE_END) as (run, examiner):
             examiner.judge(run, threading.Event())
             assert run.clock.seconds < 1e5
@@ -130,7 +130,7 @@ class TestExaminations:
         with self.run(tmp_path, opponent) as (run, examiner):
             due = []
             for seconds in (1000, 4000, 9000, 14_000):
-                run.clock.set(seconds)
+                run.clock.go_on_from(seconds)
                 due.append(examiner.due(run))
                 if due[-1]:
                     run.judge(threading.Event())

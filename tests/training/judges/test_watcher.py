@@ -83,7 +83,7 @@ def train_for(run: Run, watcher: Watcher, until: float) -> Iterator[float]:
     seconds = run.clock.seconds
     while seconds < until:
         seconds += 1.5
-        run.clock.set(seconds)
+        run.clock.go_on_from(seconds)
         run.set_counts(iterations=run.counts.iterations + 1, games=run.games + 3)
         run.judge(threading.Event())
         yield watcher.spent
@@ -151,7 +151,7 @@ class TestTests:
         stop = threading.Event()
         with opened(tmp_path, 100, source=RandomGames, watch=["random@0"], watch_share=0.9) as run:
             (watcher,) = run.judges
-            run.clock.set(1000.0)
+            run.clock.go_on_from(1000.0)
             stop.set()
             assert not watcher.judge(run, stop)
             assert not (tmp_path / EVALUATIONS).exists()
