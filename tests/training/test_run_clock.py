@@ -42,7 +42,7 @@ def test_a_limit(time: Time) -> None:
     assert (run.seconds, run.is_over, run.deadline) == (0.0, False, 1120.0)
     time.now += 30
     assert (run.seconds, run.is_over, run.deadline) == (30.0, False, 1120.0)
-    run.set(90.0)  # as a run that goes on
+    run.go_on_from(90.0)  # as a run that goes on
     assert (run.seconds, run.is_over, run.deadline) == (90.0, False, 1060.0)
     time.now += 30
     assert (run.is_over, run.progress) == (True, 1.0)  # although its first iteration is not
@@ -77,7 +77,7 @@ def test_schedules_begin_when_kernels_are_compiled(time: Time) -> None:
     assert run.progress == 0.25
     time.now += 61
     assert run.progress == 1.0
-    run.set(30.0)  # a run whose clock was set back
+    run.go_on_from(30.0)  # a run whose clock was set back
     assert run.progress == 0.0
 
 
@@ -115,7 +115,7 @@ def test_it_stands_still(time: Time) -> None:
         interrupted()
     time.now, time.worked = time.now + 5, time.worked + 5
     assert (run.seconds, run.processor, run.deadline) == (15.0, 12.0, 1560.0)
-    run.set(90.0, 30.0)
+    run.go_on_from(90.0, 30.0)
     time.worked += 1
     assert run.processor == 31.0
 
