@@ -192,8 +192,9 @@ def analyst_options(
         raise ValueError("avoid and allow must not be given together")
     if allowed:
         avoided = frozenset(range(env.action_space)) - allowed
-    rules = [(Forbidden(position.to_play, avoided, depth),) for position in positions]
-    return {"avoid": rules, "reuse": False, **options}
+    forbidden = [(Forbidden(position.to_play, avoided, depth),) for position in positions]
+    # Trees of earlier questions are not reused, so that the results depend on the arguments only.
+    return {"avoid": forbidden, "reuse": False, **options}
 
 
 def common_game(positions: Sequence[Any]) -> GameEnv:

@@ -19,7 +19,7 @@ from alphago.mcts.kept_trees import KeptTrees
 from alphago.mcts.levels import check_level
 from alphago.mcts.opponent import OpponentStrength, StrengthEstimator
 from alphago.mcts.questions import Answer, Kind, Limit, Question
-from alphago.mcts.search import Forbidden, check_move_left, leaves_for, without_empty_rules
+from alphago.mcts.search import Forbidden, check_move_left, leaves_for, without_empty
 from alphago.mcts.search_group import SearchGroup
 from alphago.mcts.search_specs import SearchSpec, make_search
 from alphago.system.cores import available_cores
@@ -157,11 +157,11 @@ class Analyst:
             check_positive("every", options["every"])
         questions = []
         for i, position in enumerate(positions):
-            # Rules without actions change no search, but a kept tree would not be found with them.
-            rules = without_empty_rules(avoid[i]) if avoid else ()
+            # An entry without actions changes no search, but a kept tree would not be found with such an entry.
+            forbidden = without_empty(avoid[i]) if avoid else ()
             if not position.is_over:
-                check_move_left(position, rules)
-            questions.append(Question(position, self._kind(position, limit, beside), limit, avoid=rules, **options))
+                check_move_left(position, forbidden)
+            questions.append(Question(position, self._kind(position, limit, beside), limit, avoid=forbidden, **options))
         self._enqueue(questions)
         return questions
 
@@ -269,7 +269,7 @@ class Analyst:
         """Give waiting questions to groups, those of the greatest priority first, as far as there is room."""
         busy = sum(len(group.questions) for group in self._groups) if self._waiting else 0  # not needed if none waits
         while self._waiting and busy < self.slots * self.threads:
-            question = heapq.heappop(self._waiting)[2]
+            _priority, _number, question = heapq.heappop(self._waiting)
             if not question.waits:  # it was stopped, and `_wake` has answered it
                 continue
             question.waits = False

@@ -61,7 +61,7 @@ class DeviceTree:
             arrays[name][...] = backend.upload(field, field.dtype)  # the start of one game, for all games
             begin = end
         self.arrays = Tree(**arrays)
-        self.words = (self.memory, games, nodes, actions)  # the first arguments of all kernels on trees
+        self.as_arguments = (self.memory, games, nodes, actions)  # the first arguments of kernels on trees
 
     def __getattr__(self, name: str) -> Any:
         """Return a copy of a field in the CPU's memory."""
@@ -81,7 +81,7 @@ class DeviceTree:
         on_device = [self.backend.upload(array, array.dtype) for array in out.values()]
         other_arguments = flat((*arguments, *on_device), self.backend)
         index = self.backend.upload(games, np.int64)
-        self.kernels.launch(kernel.__name__, len(games), *self.words, index, len(games), *other_arguments)
+        self.kernels.launch(kernel.__name__, len(games), *self.as_arguments, index, len(games), *other_arguments)
         for array, written in zip(out.values(), on_device, strict=True):
             array[...] = self.backend.download(written)
 
@@ -152,8 +152,8 @@ class DeviceWaves:
         self.reached = Reached(*(zeros((rows,), dtype) for dtype in (np.bool_, np.int8, np.float32)))
         self.priors, self.values = zeros((rows, env.action_space), np.float32), zeros((rows,), np.float32)
         self.decisive = zeros((rows,), np.int32) if decisive else None
-        self.counts = zeros((2, games), np.int32)  # of each game: simulations left, and broken evaluations
-        self.budget, self.broken = self.counts[0], self.counts[1]
+        self.budget_and_broken = zeros((2, games), np.int32)  # of each game: simulations left, and broken evaluations
+        self.budget, self.broken = self.budget_and_broken[0], self.budget_and_broken[1]
         self.active = zeros((games,), np.int64)  # the games of the waves
         # The rule's parameters, as arguments of kernels.  Arrays are copies, into which `prepare` writes later values:
         # graphs read them where they were at first.
@@ -183,15 +183,15 @@ class DeviceWaves:
         if self.tree is not tree or self.evaluator is not evaluator:
             self.tree, self.evaluator, self.graphs = tree, evaluator, {}
         with evaluator.stream():
-            count = self.upload_budget(budget)
+            games = self.upload_budget(budget)  # the number of games in the waves
             for leaves in plan:
                 if roots is None and change is None:
-                    evaluator.repeat(partial(self.wave, count, leaves), self.graphs, (count, leaves))
+                    evaluator.repeat(partial(self.wave, games, leaves), self.graphs, (games, leaves))
                 else:
-                    self.wave(count, leaves, roots, change)
+                    self.wave(games, leaves, roots, change)
             with stopwatch.NET:  # the wait is mostly for the network, so a stopwatch counts it as the network's time
                 self.backend.wait()
-            budget[:], broken = self.backend.download(self.counts)
+            budget[:], broken = self.backend.download(self.budget_and_broken)
             return int(broken.sum())
 
     def upload_budget(self, budget: np.ndarray) -> int:
@@ -203,53 +203,54 @@ class DeviceWaves:
         self.budget[...] = self.backend.upload(budget, np.int32)
         self.broken[...] = 0
         self.buffers.collisions[:] = NONE  # after an error some are left
-        count = min(round_size(int(np.count_nonzero(budget))), len(budget))
-        chosen = np.argsort(budget == 0, kind="stable")[:count]  # False, simulations left, comes first
-        self.active[:count] = self.backend.upload(chosen, np.int64)
-        return count
+        games = min(round_size(int(np.count_nonzero(budget))), len(budget))
+        chosen = np.argsort(budget == 0, kind="stable")[:games]  # False, simulations left, comes first
+        self.active[:games] = self.backend.upload(chosen, np.int64)
+        return games
 
-    def wave(self, count: int, leaves: int, roots: Roots = None, change: Change = None) -> None:
+    def wave(self, games: int, leaves: int, roots: Roots = None, change: Change = None) -> None:
         """Queue the kernels of one wave: choose leaves, reach and evaluate them, expand them and back them up.
 
         Padding and the leaves of finished games are evaluated too.
 
         Args:
-            count: number of games; without meaning if there are `roots`.
+            games: the number of games; without meaning if there are `roots`.
             leaves: the rows of each game, the most leaves that it may choose; 1 for roots.
             roots, change: as in `run`.
         """
-        games = self.select(count, leaves, roots)
+        games = self.select(games, leaves, roots)
         rows = games * leaves
-        wave = self.buffers.part(slice(rows), slice(2 * rows))  # two places for collisions for each row
+        # The part of the buffers that this wave uses, with two places for collisions for each row.
+        buffers = self.buffers.part(rows=slice(rows), collisions=slice(2 * rows))
         reached = Reached(*(array[:rows] for array in self.reached))
         slots, priors, values = self.slots[:rows], self.priors[:rows], self.values[:rows]
         decisive = None if self.decisive is None else self.decisive[:rows]
-        self.batch.reach(Leaves(wave.game, wave.path, wave.length, slots), reached)
+        self.batch.reach(Leaves(buffers.game, buffers.path, buffers.length, slots), reached)
         self.evaluator.evaluate(self.batch, slots, priors, values)
         may_change = [priors]
         if decisive is not None:
             self.batch.decisive_moves(slots, decisive)
             may_change.append(decisive)
         if change is not None:
-            self.change_on_cpu(change, wave, reached, may_change)
+            self.change_on_cpu(change, buffers, reached, may_change)
         if decisive is not None:
             self.tree.kernels.launch("decide", rows, decisive, *flat((priors, values), self.backend), rows)
-        evaluated = flat((wave, reached, priors, values), self.backend)
-        self.tree.kernels.launch("expand", games, *self.tree.words, *evaluated, self.broken, leaves, games)
+        evaluated = flat((buffers, reached, priors, values), self.backend)
+        self.tree.kernels.launch("expand", games, *self.tree.as_arguments, *evaluated, self.broken, leaves, games)
 
-    def select(self, count: int, leaves: int, roots: Roots) -> int:
+    def select(self, games: int, leaves: int, roots: Roots) -> int:
         """Queue the kernel that writes the leaves of a wave to `buffers`; return the number of games with rows there.
 
         Args:
-            count, leaves, roots: as in `wave`.
+            games, leaves, roots: as in `wave`.
         """
         # `buffers` is an iterator, which one of the two launches uses up.
-        launch, words, buffers = self.tree.kernels.launch, self.tree.words, flat(self.buffers, self.backend)
+        launch, trees, buffers = self.tree.kernels.launch, self.tree.as_arguments, flat(self.buffers, self.backend)
         if roots is None:
-            arguments = (self.active, count, self.budget, *self.parameters, *buffers, leaves)
-            launch(self.rule.device_select, count, *words, *arguments)
-            return count
-        launch("select_roots", len(roots), *words, self.backend.upload(roots, np.int64), len(roots), *buffers)
+            arguments = (self.active, games, self.budget, *self.parameters, *buffers, leaves)
+            launch(self.rule.device_select, games, *trees, *arguments)
+            return games
+        launch("select_roots", len(roots), *trees, self.backend.upload(roots, np.int64), len(roots), *buffers)
         return len(roots)
 
     def change_on_cpu(self, change: Callable[..., None], wave: Wave, reached: Reached, arrays: list[Any]) -> None:

@@ -13,7 +13,7 @@ from alphago.mcts.search import Forbidden, Search
 MOST_BYTES = 2**29  # of all kept trees together; a larger tree is not kept
 LOOK_BACK = 24  # the most moves between a position and an earlier one whose tree is used
 
-Line = tuple[Hashable, ...]  # the key of a tree: its kind of search, the start of its game and the moves since
+TreeKey = tuple[Hashable, ...]  # the key of a tree: its kind of search, the start of its game and the moves since
 
 
 class KeptTree(NamedTuple):
@@ -23,7 +23,7 @@ class KeptTree(NamedTuple):
     tree: list[np.ndarray]  # what `Search.snapshot` has returned
 
 
-def start_key(position: Position) -> Line:
+def start_key(position: Position) -> TreeKey:
     """Return a key of the start of the game that leads to a position: its settings and its first stones."""
     return position.env, repr(sorted(position.setup_in(position.env).items()))
 
@@ -33,26 +33,26 @@ class KeptTrees:
 
     def __init__(self) -> None:
         self.bytes = 0
-        self._trees: OrderedDict[Line, KeptTree] = OrderedDict()
+        self._trees: OrderedDict[TreeKey, KeptTree] = OrderedDict()
         self._lock = threading.Lock()
 
-    def keep(self, kind: Hashable, position: Position, rules: tuple[Forbidden, ...], tree: list[np.ndarray]) -> None:
+    def keep(self, kind: Hashable, position: Position, avoid: tuple[Forbidden, ...], tree: list[np.ndarray]) -> None:
         """Keep the tree of a position, in place of an older tree of the same position.
 
         Args:
             kind: of the search; a search gets only trees of its own kind.
-            rules: the moves that were forbidden.
+            avoid: the moves that were forbidden.
             tree: what `Search.snapshot` has returned.
         """
-        line = (kind, position.to_play, rules, *start_key(position), position.moves, position.movers)
+        key = (kind, position.to_play, avoid, *start_key(position), position.moves, position.movers)
         with self._lock:
-            self._drop(line)
-            self._trees[line] = KeptTree(position, tree)
+            self._drop(key)
+            self._trees[key] = KeptTree(position, tree)
             self.bytes += sum(array.nbytes for array in tree)
             while self.bytes > MOST_BYTES:
                 self._drop(next(iter(self._trees)))
 
-    def load(self, kind: Hashable, position: Position, rules: tuple[Forbidden, ...], search: Search, game: int) -> None:
+    def load(self, kind: Hashable, position: Position, avoid: tuple[Forbidden, ...], search: Search, game: int) -> None:
         """Give a game of a search the kept tree of its position, or else of the latest position before it that has one.
 
         From an earlier position's tree the game gets only the part below the moves that were played since then.
@@ -60,9 +60,9 @@ class KeptTrees:
         Args:
             kind: as in `keep`.
             position: the game's position.
-            rules: the game's forbidden moves.  A tree in which moves are forbidden is found only with the same ones.
+            avoid: the game's forbidden moves.  A tree in which moves are forbidden is found only with the same ones.
         """
-        kept = self._latest(kind, position, rules)
+        kept = self._latest(kind, position, avoid)
         # A turn that was skipped since the latest position with a tree was also skipped since all earlier positions.
         # So if this tree does not fit, no tree does.
         if kept is not None and no_turn_skipped(kept.position, position):
@@ -70,17 +70,17 @@ class KeptTrees:
             for action in position.moves[len(kept.position.moves) :]:
                 search.advance(np.array([game]), np.array([action], np.int32))
 
-    def _latest(self, kind: Hashable, position: Position, rules: tuple[Forbidden, ...]) -> KeptTree | None:
+    def _latest(self, kind: Hashable, position: Position, avoid: tuple[Forbidden, ...]) -> KeptTree | None:
         """Return the kept tree of the latest position up to `position` that has one; None if there is none."""
         start, movers, plies = start_key(position), (*position.movers, position.to_play), len(position.moves)
-        # Moves are forbidden by their distance from the root, so with them only the position's own tree will do.
-        earliest = plies if rules else max(0, plies - LOOK_BACK)
+        # Moves are forbidden up to a distance from the root, so with forbidden moves only the position's own tree fits.
+        earliest = plies if avoid else max(0, plies - LOOK_BACK)
         for ply in range(plies, earliest - 1, -1):
-            line = (kind, movers[ply], rules, *start, position.moves[:ply], position.movers[:ply])
+            key = (kind, movers[ply], avoid, *start, position.moves[:ply], position.movers[:ply])
             with self._lock:
-                if line in self._trees:
-                    self._trees.move_to_end(line)
-                    return self._trees[line]
+                if key in self._trees:
+                    self._trees.move_to_end(key)
+                    return self._trees[key]
         return None
 
     def clear(self) -> None:
@@ -89,9 +89,9 @@ class KeptTrees:
             self._trees.clear()
             self.bytes = 0
 
-    def _drop(self, line: Line) -> None:
-        """Remove the tree of a line, if there is one."""
-        if (kept := self._trees.pop(line, None)) is not None:
+    def _drop(self, key: TreeKey) -> None:
+        """Remove the tree with a key, if there is one."""
+        if (kept := self._trees.pop(key, None)) is not None:
             self.bytes -= sum(array.nbytes for array in kept.tree)
 
 

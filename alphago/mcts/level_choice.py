@@ -50,7 +50,7 @@ def level_shares(search: Search, games: np.ndarray, terms: LevelTerms, deadline:
     """Return the probability of each move at a level, float64 [n, A], in `games` (int64 [n]) that were searched.
 
     Args:
-        deadline: the value of time.monotonic() after which nothing more is searched.
+        deadline: the value of time.monotonic() after which no simulations are added before doubtful passes.
     """
     return move_probabilities(sure_losses(search, games, terms, deadline), terms)
 
@@ -161,6 +161,7 @@ def move_losses(search: Search, games: np.ndarray, terms: LevelTerms) -> MoveLos
     """
     analysis = read_analysis(search, games, plies=1)
     env, unit, count = search.env, terms.unit, len(games)
+    # The legal moves but those that no person plays, see `GameBatch.sensible_mask`.
     sensible = search.batch.sensible_mask(games, np.empty((count, env.action_space), np.bool_))
     is_pass = np.arange(env.action_space) == env.pass_action  # False for all actions in a game without passes
     all_shares = move_shares(analysis)
@@ -174,8 +175,8 @@ def move_losses(search: Search, games: np.ndarray, terms: LevelTerms) -> MoveLos
     if env.pass_action is not None:
         passes = should_pass(search, games, analysis, safe_shares, worth, unit)
         passes |= no_candidates & (safe_shares[:, env.pass_action] > 0)
-    # Without candidates the search's best move becomes one, though no person would play it.  In games that pass at once
-    # this does not matter; in the others the pass is rash or illegal.
+    # Without candidates the search's best move becomes one, though no person would play it.  In the games of `passes`
+    # this does not matter, since the player passes; in the others the pass is rash or illegal.
     candidates[no_candidates, safe_shares[no_candidates].argmax(axis=1)] = True
     shares = np.where(candidates, safe_shares, 0).astype(np.float32)
     preferred_worth = worth[np.arange(count), shares.argmax(axis=1)]
@@ -205,7 +206,8 @@ def move_values(search: Search, games: np.ndarray, analysis: Analysis, moves: np
         movers = batch.to_play(slots, np.empty(count, np.int8))
         batch.play(slots, actions[part].astype(np.int32))
         signs = movers * batch.to_play(slots, np.empty(count, np.int8))  # -1 where the view is now the other side's
-        after = evaluate_all(search.evaluator, batch, search.points if unit == POINTS else 0)
+        # `points`: the board's points whose ownership is forecast, together with the score; 0 for no forecast.
+        after = evaluate_all(search.evaluator, batch, points=search.points if unit == POINTS else 0)
         worth[rows[part], actions[part]] = signs * after.scores if unit == POINTS else (1 + signs * after.values) / 2
     return worth
 

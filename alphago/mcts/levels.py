@@ -83,7 +83,7 @@ def measured_network(network: object, env: GameEnv) -> str:
     """
     digest, komi = getattr(network, "digest", None), getattr(env, "komi", 0.0)
     name = next((name for name, known in all_tables()["networks"].items() if known == digest), "")
-    # Each row also has the losses of other networks than the packaged one, under the key that is a network's name.
+    # A row has the losses of further measured networks under their names; all rows of a game have the same names.
     is_of_game = name == packaged_net(env.name, env.N) or name in level_table(env).rows[0]
     # A network that has no komi in the table is of a game without komi: any one is near enough.
     is_near_komi = abs(komi - all_tables()["komi"].get(name, komi)) <= NEAR_KOMI
@@ -108,7 +108,8 @@ def level_table(env: GameEnv, has_scores: bool = True, measured: str = PACKAGED)
     sizes = sorted(int(size) for size in boards)
     board = next((size for size in sizes if size >= env.N), sizes[-1])
     unit, rows = boards[str(board)]["unit"], boards[str(board)]["levels"]
-    if measured in rows[0]:  # another network: its losses come in place of the packaged one's
+    # A row has the losses of further networks under their names; all rows have the same names.
+    if measured in rows[0]:  # these losses come in place of the packaged network's
         rows = [row_of_network(row, measured) for row in rows]
     return LevelTable(unit, board, rows)
 

@@ -34,10 +34,10 @@ class LostTurns:
         position, analysis = answer.position, answer.found
         points = math.prod(position.env.plane_shape)
         score = float(analysis.root_score[0])  # the margin in points, in the player's view; NaN if it is unknown
-        is_lost = self.note_turn(position, float(analysis.value[0]), network, threshold)
+        last_turns_are_lost = self.note_turn(position, float(analysis.value[0]), network, threshold)
         is_long = len(position.moves) >= LEAST_PLIES * points
         is_behind = math.isnan(score) or -score >= max(LEAST_BEHIND * math.sqrt(points), answer.least_behind)
-        return is_lost and is_long and is_behind
+        return last_turns_are_lost and is_long and is_behind
 
     def note_turn(self, position: Position, value: float, network: object, threshold: float | None) -> bool:
         """Note whether a turn is lost; return whether the player's last LOST_TURNS turns are, with this one.

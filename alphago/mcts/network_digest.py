@@ -35,5 +35,5 @@ def network_digest(env: GameEnv, evaluator: Evaluator) -> str:
         legal = batch.legal_mask(playing, np.empty((len(playing), env.action_space), np.bool_))
         random_moves = (generator.random(legal.shape) * legal).argmax(axis=1)  # illegal moves have the number 0
         batch.play(playing, random_moves.astype(np.int32))
-    outputs = evaluate_all(evaluator, batch, points=0)
+    outputs = evaluate_all(evaluator, batch, points=0)  # 0: without scores and ownership
     return hashlib.blake2b(outputs.priors.tobytes() + outputs.values.tobytes(), digest_size=16).hexdigest()

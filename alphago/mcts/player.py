@@ -28,7 +28,7 @@ SearchResults = dict[tuple[int, ...], tuple[float, np.ndarray]]
 
 USUAL_LEAVES = 8  # `SearchSettings.leaves` if neither `settings` nor `leaves` says it
 
-_GAME = np.zeros(1, np.int64)  # the only game of the search
+_GAME = np.zeros(1, np.int64)  # the only game of the search, as an array of indices
 
 
 @checks_keywords()
@@ -77,7 +77,7 @@ class MCTSPlayer:
         self.two_player_mode = check_bool("two_player_mode", two_player_mode)
         is_measured = resign_threshold is None  # by the network's run
         self.resign_threshold = None if is_measured else check_float("resign_threshold", resign_threshold, -1, 1)
-        self.temperature_plies = -1 if two_player_mode else temperature_plies(self.env)  # -1: never drawn by chance
+        self.temperature_plies = 0 if two_player_mode else temperature_plies(self.env)  # 0: never drawn by chance
         self.generator = np.random.default_rng(None if seed is None else check_int("seed", seed, 0))
         search_settings = make_search(settings, self.num_readouts, USUAL_LEAVES)
         if leaves is not None:
@@ -194,8 +194,8 @@ class MCTSPlayer:
         """
         readouts = level_conditions(level, self.env, self.search.has_forecasts).readouts
         self.search.run(np.array([max(0, readouts - self.root_visits)], np.int32))
-        self.search.expand_roots(_GAME)  # also if nothing was left to search
-        move = level_move(self.search, 0, level, self.generator.random())
+        self.search.expand_roots(_GAME)  # `level_move` needs an evaluated root, also if no readouts were left
+        move = level_move(self.search, game=0, level=level, chance=self.generator.random())
         self._least_behind = move.least_behind
         return move.action
 

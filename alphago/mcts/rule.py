@@ -151,6 +151,8 @@ class SearchSettings(ABC):
     def completed(self, readouts: int, leaves: int) -> Self:
         """Return these settings with a value in place of each None.
 
+        Here only `leaves` may be None.  Rules whose settings depend on the readouts override this method.
+
         Args:
             readouts: simulations per move, which the values suit.
             leaves: the value for the setting `leaves`.
@@ -165,7 +167,7 @@ class SearchSettings(ABC):
     @property
     def keeps_trees(self) -> bool:
         """Whether the search of a move continues in the tree of the previous move's search."""
-        return self.new_rule(0, 0).keeps_trees  # the same for any number of games
+        return self.new_rule(0, 0).keeps_trees  # 0 games and 0 actions: it is the same for any numbers
 
 
 def only_legal(tree: Tree, games: np.ndarray) -> np.ndarray:

@@ -59,20 +59,20 @@ class Forbidden(NamedTuple):
     plies: int = 1
 
 
-def without_empty_rules(rules: Sequence[Forbidden]) -> tuple[Forbidden, ...]:
-    """Return the rules that forbid at least one action."""
-    return tuple(rule for rule in rules if rule.actions and rule.plies > 0)
+def without_empty(forbidden: Sequence[Forbidden]) -> tuple[Forbidden, ...]:
+    """Return the entries that forbid at least one action."""
+    return tuple(entry for entry in forbidden if entry.actions and entry.plies > 0)
 
 
-def excluded(rules: Sequence[Forbidden], player: int, depth: int) -> list[int]:
-    """Return the actions that rules forbid a player (+1 or -1) at a node; depth: the node's distance from the root."""
-    in_force = (rule.actions for rule in rules if rule.player == player and depth < rule.plies)
+def excluded(forbidden: Sequence[Forbidden], player: int, depth: int) -> list[int]:
+    """Return the actions that a player (+1 or -1) must not try at a node; depth: the node's distance from the root."""
+    in_force = (entry.actions for entry in forbidden if entry.player == player and depth < entry.plies)
     return list(frozenset[int]().union(*in_force))
 
 
-def check_move_left(position: Position, rules: Sequence[Forbidden]) -> None:
-    """Raise ValueError if rules forbid all legal moves of a position."""
-    if rules and not np.delete(position.legal_mask, excluded(rules, position.to_play, depth=0)).any():
+def check_move_left(position: Position, forbidden: Sequence[Forbidden]) -> None:
+    """Raise ValueError if all legal moves of a position are forbidden."""
+    if forbidden and not np.delete(position.legal_mask, excluded(forbidden, position.to_play, depth=0)).any():
         raise ValueError(f"a legal move must be left to search, got all of them forbidden in {shown(position)}")
 
 
@@ -112,9 +112,9 @@ class Search:
             self.tree = DeviceTree(self._device_waves.backend, games, FIRST_NODES, env.action_space)
         self._forbidden: dict[int, tuple[Forbidden, ...]] = {}  # by game
         # The evaluator's priors at the roots of games with forbidden moves; the rows of other games are 0.
-        self.root_priors = np.zeros((games, env.action_space), np.float32)
+        self.evaluated_priors = np.zeros((games, env.action_space), np.float32)
         self._leaf_slots = np.arange(games, games + rows)
-        self._wave = new_wave(rows, env.max_moves + 1)
+        self._buffers = new_wave(rows, env.max_moves + 1)
         self._reached = Reached(*(np.zeros(rows, dtype) for dtype in (np.bool_, np.int8, np.float32)))
         # `reach` writes the outcomes of finished games where the evaluator writes the values of the other leaves.
         self._evaluations = new_evaluations(rows, env.action_space, self.points)._replace(values=self._reached.outcomes)
@@ -135,8 +135,8 @@ class Search:
         """Set the root of a game to `position`, and empty its tree.
 
         Args:
-            forbidden: rules with the moves that the search must not try, as `without_empty_rules` returns them.  A
-                legal move must be left (`check_move_left`).
+            forbidden: the moves that the search must not try, as `without_empty` returns them.  A legal move must be
+                left (`check_move_left`).
         """
         self.batch.copy(FIRST_SLOT, np.array([game]), of=position.batch)
         self.forget(np.array([game]))
@@ -149,8 +149,8 @@ class Search:
             del self._forbidden[game]
 
     def snapshot(self, game: int) -> list[np.ndarray]:
-        """Return a copy of a game's tree: the arrays of `Tree.snapshot`, and last the game's row of `root_priors`."""
-        return [*self.tree.snapshot(game), self.root_priors[game].copy()]
+        """Return a copy of a game's tree: the arrays of `Tree.snapshot`, and the game's row of `evaluated_priors`."""
+        return [*self.tree.snapshot(game), self.evaluated_priors[game].copy()]
 
     def restore(self, game: int, position: Position, snapshot: list[np.ndarray]) -> None:
         """Set the root of a game to `position`, with the tree of a snapshot; the game's forbidden moves stay.
@@ -159,7 +159,7 @@ class Search:
             position: the position of the snapshot.
             snapshot: what `snapshot` has returned.
         """
-        *nodes, self.root_priors[game] = snapshot
+        *nodes, self.evaluated_priors[game] = snapshot
         self.make_room(len(nodes[0]))
         self.batch.copy(FIRST_SLOT, np.array([game]), of=position.batch)
         self.tree.restore(game, nodes)
@@ -193,7 +193,7 @@ class Search:
         if self._device_waves is not None:  # a single wave, whose leaves are the roots; they use up no simulations
             self._run_on_device(budget=np.zeros(self.games, np.int32), plan=[1], roots=unevaluated)
             return
-        wave = self._wave  # it has room for all games
+        wave = self._buffers  # it has room for all games
         wave.game[:count] = unevaluated
         wave.leaf[:count] = ROOT
         wave.length[:count] = 0
@@ -235,16 +235,16 @@ class Search:
         searched = np.flatnonzero(budget)
         if len(searched):
             self.prepare(searched, budget[searched])
-        # Without a new leaf all simulations left ended in finished games or in evaluated nodes, or the rule waits in
-        # every game that has some left.
-        has_searched = True
-        while has_searched and budget.any():
+        # The loop also ends after a wave that has found no new leaf.  Then all simulations left ended in finished games
+        # or in evaluated nodes, or the rule waits for values in every game that has simulations left.
+        may_go_on = True
+        while may_go_on and budget.any():
             if best_only is not None:
                 budget[self.rule.settled(self.tree, budget) & best_only] = 0
             if self._device_waves is None or best_only is not None:  # one wave: `settled` is asked again after each
-                has_searched = self.wave(budget)
+                may_go_on = self.wave(budget)
             else:
-                has_searched = self._run_on_device(budget, self.rule.plan(budget, self.settings.leaves)) > 0
+                may_go_on = self._run_on_device(budget, self.rule.plan(budget, self.settings.leaves)) > 0
 
     def wave(self, budget: np.ndarray, leaves: int | None = None) -> bool:
         """Run a wave, and return whether another one may follow.
@@ -261,10 +261,10 @@ class Search:
         leaves = leaves or self.settings.leaves
         if self._device_waves is not None:
             return self._run_on_device(budget, [leaves]) > 0
-        # `select` looks for as many leaves as the buffers have rows, hence only a part of them for fewer leaves.  Their
-        # array of collisions has two entries for each leaf.
+        # `select` looks for as many leaves as the buffers have rows, so for fewer leaves it gets a part of the buffers.
+        # The buffers have one row for each leaf, and two collisions for each row.
         rows = self.games * leaves
-        buffers = self._wave if leaves == self.settings.leaves else self._wave.part(slice(rows), slice(2 * rows))
+        buffers = self._buffers if leaves == self.settings.leaves else self._buffers.part(slice(rows), slice(2 * rows))
         count, collisions = self.rule.select(self.tree, budget, self.rule.parameters, buffers)
         if count:
             self._evaluate(count, collisions)
@@ -285,7 +285,7 @@ class Search:
             with stopwatch.BOARDS:
                 self.batch.reach(leaves, reached)
             evaluate_boards(self.evaluator, self.batch, leaves.slots, reached.over, out)
-            if self.points:
+            if self.has_forecasts:
                 self.tree.score[wave.game, wave.leaf] = out.scores
                 self.tree.owners[wave.game, wave.leaf] = np.rint(out.owners * OWNERS)
             if self._decisive is not None:
@@ -311,14 +311,14 @@ class Search:
         """
         if (count, collisions) != self._size:
             self._size = count, collisions
-            wave = self._wave.part(slice(count), slice(collisions))
+            wave = self._buffers.part(rows=slice(count), collisions=slice(collisions))
             leaves = Leaves(wave.game, wave.path, wave.length, self._leaf_slots[:count])
             reached = Reached(*(array[:count] for array in self._reached))
             self._views = wave, leaves, reached, Evaluations(*(array[:count] for array in self._evaluations))
         return self._views
 
-    def _broken_evaluator(self, positions: str) -> ValueError:
-        """Return the error of an evaluator without usable results; positions: how many it has failed on, as text."""
+    def _broken_evaluator(self, positions: int | str) -> ValueError:
+        """Return the error of an evaluator that has failed; positions: on how many, such as 3 or "3 of 8"."""
         return ValueError(
             f"{type(self.evaluator).__name__} returned no usable evaluation of {positions} positions: "
             "a legal action needs a positive prior and every value must be finite, from -1 to 1"
@@ -335,9 +335,9 @@ class Search:
         before = int(budget.sum())
         change = self._forbid if self._forbidden else None  # takes the priors of forbidden actions away
         try:
-            broken = self._device_waves.run(self.tree, self.evaluator, budget, plan, roots=roots, change=change)
-            if broken:
-                raise self._broken_evaluator(str(broken))
+            failed = self._device_waves.run(self.tree, self.evaluator, budget, plan, roots=roots, change=change)
+            if failed > 0:  # the number of positions without a usable evaluation
+                raise self._broken_evaluator(failed)
         except BaseException:
             self.forget(np.arange(self.games))  # all, since the waves may have changed any of them
             raise
@@ -346,7 +346,7 @@ class Search:
     def _forbid(self, wave: Wave, reached: Reached, priors: np.ndarray, decisive: np.ndarray | None = None) -> None:
         """Set the priors of forbidden actions to 0 in place and renormalise, except where no action would be left.
 
-        `root_priors` keeps the priors of roots as the network gave them.
+        `evaluated_priors` keeps the priors of roots as the network gave them.
 
         Args:
             wave, reached, priors: with a row for each leaf.  Rows without a leaf (padding on a device) do not matter,
@@ -356,7 +356,7 @@ class Search:
         for row in np.flatnonzero((wave.leaf != NONE) & ~reached.over).tolist():
             game, depth, prior = int(wave.game[row]), int(wave.length[row]), priors[row]  # `prior` is a view of the row
             if depth == 0:
-                self.root_priors[game] = prior
+                self.evaluated_priors[game] = prior  # a copy, which the changes below do not reach
             actions = excluded(self._forbidden.get(game, ()), int(reached.movers[row]), depth)
             sum_of_others = np.delete(prior, actions).sum()
             if actions and sum_of_others > 0:
@@ -375,9 +375,9 @@ class Search:
         The roots must be evaluated.
         """
         priors = root_priors(self.tree, games)
-        # The tree has 0 for forbidden actions.  `_forbid` has kept what the evaluator returned in `self.root_priors`.
+        # The tree has 0 for forbidden actions.  What the evaluator returned, `_forbid` has kept in `evaluated_priors`.
         rows = [row for row, game in enumerate(games.tolist()) if game in self._forbidden]
-        priors[rows] = self.root_priors[games[rows]]
+        priors[rows] = self.evaluated_priors[games[rows]]
         return priors
 
     @stopwatch.TREE

@@ -41,6 +41,7 @@ class SearchGroup:
     """
 
     def __init__(self, analyst: Any, kind: Kind, count: int) -> None:
+        # A long question has a group with one slot, and its group takes turns with those of short questions.
         self.analyst, self.kind, self.count, self.is_long = analyst, kind, count, count == 1
         self.coming: list[Question] = []
         self.searched: dict[int, Question] = {}
@@ -85,7 +86,7 @@ class SearchGroup:
     def wave_leaves(self) -> int:
         """Return how many leaves the next wave may choose for each question, at most the setting `leaves`."""
         most = self.search.settings.leaves  # for one question
-        if not self.is_long:  # all questions together fill the batch
+        if not self.is_long:  # several slots, whose questions fill the batch together
             return max(1, min(most, FULL_BATCH // len(self.searched)))
         [root_visits] = self.search.tree.at("visits", np.zeros(1, np.int64)).tolist()  # in the only slot
         wished = root_visits // VISITS_PER_LEAF
@@ -149,7 +150,8 @@ class SearchGroup:
             terms = level_conditions(question.level, self.search.env, self.search.has_forecasts)
             return max(0, terms.readouts - visits)  # the readouts of a level include the root's own visit
         most = MOST_READOUTS if limit.readouts is None else limit.readouts
-        done = 0 if limit.added else max(0, visits - 1)  # simulations, without the root's own evaluation
+        # With `added` the readouts come on top of the kept tree's.  The root's own evaluation is no readout.
+        done = 0 if limit.added else max(0, visits - 1)
         return max(0, most - done)
 
     def end_question(self, slot: int) -> None:

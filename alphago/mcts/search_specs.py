@@ -61,7 +61,11 @@ def own_search(text: str) -> str:
 
 
 def plain_form(search: SearchSpec) -> Any:
-    """Return a search in any form as plain data, which JSON can hold and `make_search` reads."""
+    """Return a search as plain data, which JSON can hold and `make_search` reads.
+
+    Args:
+        search: settings, a rule's name, a dictionary that changes some settings, or None.
+    """
     if isinstance(search, Mapping):
         return {name: plain_number(value) for name, value in search.items()}
     return value_to_data(search, SEARCH) if isinstance(search, SearchSettings) else search
@@ -72,7 +76,7 @@ def check_heeds_early(search: SearchSettings, name: str) -> None:
 
     It has an effect only if the search's rule heeds which games are in their first plies (`SearchRule.heeds_early`).
     """
-    if not search.new_rule(0, 0).heeds_early:  # the same for any number of games
+    if not search.new_rule(0, 0).heeds_early:  # 0 games and 0 actions: it is the same for any numbers
         # For the message, the first of the named searches in which the setting has an effect.
         other, kind = next((name, kind) for name, kind in SEARCHES.items() if kind().new_rule(0, 0).heeds_early)
         raise ValueError(

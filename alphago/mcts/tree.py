@@ -59,7 +59,7 @@ class Tree(NamedTuple):
 
     def with_capacity(self, nodes: int) -> "Tree":
         """Return a copy of the trees with a capacity of `nodes` nodes per game."""
-        larger = new_tree(len(self.used), nodes, self.actions, self.owners.shape[2])
+        larger = new_tree(len(self.used), nodes, self.actions, points=self.owners.shape[2])
         self.copy_to(larger)
         return larger
 
@@ -94,7 +94,7 @@ class Tree(NamedTuple):
 
     def restore(self, game: int, snapshot: list[np.ndarray]) -> None:
         """Replace the tree of a game by a snapshot, for which there must be room."""
-        for field, copy in zip(self[:-1], snapshot, strict=True):
+        for field, copy in zip(self[:-1], snapshot, strict=True):  # all but `used`, which is the copies' length
             field[game, : len(copy)] = copy
         self.used[game] = len(snapshot[0])
 

@@ -92,7 +92,8 @@ def ownership_fields(search: Search, games: np.ndarray, sums: TreeSums) -> dict[
     """
     if not search.has_forecasts:
         return dict.fromkeys(("ownership", "ownership_stdev", "raw_ownership"))
-    plane_shape, columns = search.env.plane_shape, sums.ownership.shape[1]  # A + 1, or 1 for all simulations only
+    # One column for each action and last one for all simulations of the root, or only the last.
+    plane_shape, columns = search.env.plane_shape, sums.ownership.shape[1]
     moments = mean_and_stdev(sums.ownership, sums.squared_ownership, sums.weight[:, -columns:, None])
     mean, stdev = (moment.reshape(len(games), columns, *plane_shape) for moment in moments)
     raw = (search.tree.at("owners", games) / np.float32(OWNERS)).reshape(-1, *plane_shape)

@@ -68,7 +68,8 @@ class PlainGame(TicTacToeEnv):
 
 def compile_tree() -> None:
     """Run every rule's search as self-play does, so that the kernels of its trees are compiled."""
-    for rule in sorted(SEARCHES, key=lambda rule: rule != SELF_PLAY_RULE):  # False is first: the rule of self-play
+    # The rule of self-play comes first: a run that starts meanwhile needs its kernels.
+    for rule in sorted(SEARCHES, key=lambda rule: rule != SELF_PLAY_RULE):  # False is first
         search, games, generators = run_search(rule), np.arange(1), [np.random.default_rng(0)]
         search.begin_move(games)
         search.add_noise(games, generators)

@@ -266,10 +266,10 @@ def network_facts(net: NeuralNet) -> dict[str, object]:
     """Return facts about a network for an exported file, as plain data: game, sizes, inputs, and actions."""
     env = net.env
     height, width = env.plane_shape
-    # After the actions of the points comes a pass, no action, or another one, such as the swap in Hex.
-    has_no_other_action = env.pass_action is not None or env.action_space <= height * width
+    # Hex's swap is an action that is neither a point nor a pass; a game with a pass has no such action.
+    only_points_and_pass = env.pass_action is not None or env.action_space <= height * width
     actions: str | list[str] = [env.to_text(action) for action in range(env.action_space)]
-    if env.actions_are_points and has_no_other_action:  # a rule says more than the list
+    if env.actions_are_points and only_points_and_pass:  # a rule says more than the list
         actions = "row * board side + column, row 0 at the top; then the pass"
     facts = {"game": env.name, "game_options": env.config, "network": net.config, "size_free": fits_any_board(net)}
     return facts | {"inputs": {"planes": DOCUMENTATION["planes"]}, "actions": actions}

@@ -86,7 +86,7 @@ def forecast_position(base_net: nn.Module, value: nn.Module, env: GameEnv, posit
         raise ValueError(f"a forecast of points needs a value head that makes one, such as ForecastValue, got {head}")
     batch = stack([position], env)
     with eval_mode(base_net), eval_mode(value):
-        expected = value.forecast(base_net(planes_for(base_net, batch, np.zeros(1, np.int64))))
+        expected = value.forecast(base_net(planes_for(base_net, batch, slots=np.zeros(1, np.int64))))
     if expected.score is None or expected.ownership is None:
         raise ValueError(f"a forecast of points needs score and ownership, got neither from {head}")
     outputs = (expected.value, expected.score, expected.ownership)  # in the view of the player about to move

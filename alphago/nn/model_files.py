@@ -243,7 +243,7 @@ def read_description(path: str | PathLike[str]) -> dict[str, Any]:
     game's options), `structure` (see `game_structure`), `net` (`NeuralNet.config`) and `extra` (further texts).
     """
     if is_katago(path):
-        return read_katago(path, header_only=True)[1]
+        return read_katago(path, header_only=True)[1]  # the description; [0] would be the tensors, here none
     with explain_errors(path), safe_open(path, "pt") as file:
         texts = file.metadata() or {}
     return parse_description(path, texts)

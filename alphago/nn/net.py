@@ -90,6 +90,7 @@ class NeuralNet(nn.Module):
         base, value, policy = (given[slot] for slot in parts.SLOTS)
         # A preset of OWN_PARTS brings its own base, so its sizes here are not used.
         preset_height, preset_channels, preset_size_free = PRESETS.get(preset or "default", (0, 0, False))
+        # Only a preset is overruled here: `given_parts` has refused size_free=True for a game with other actions.
         self.size_free = (preset_size_free if size_free is None else bool(size_free)) and env.actions_are_points
         self.tower_height: int | None = None  # None for a base_net that is not the default tower
         if base is None:
@@ -467,7 +468,10 @@ def load_model(
 
 
 def described_parts(config: Mapping[str, Any], env: GameEnv) -> dict[str, Any]:
-    """Return the descriptions of parts in `NeuralNet.config`, by slot; without a base's, that of the default tower."""
+    """Return the descriptions of a network's parts by slot, from `NeuralNet.config`.
+
+    If the slot "base_net" has no description there, the base is the default tower, which is described here.
+    """
     sizes = {"channels": config["channels"], "height": config["tower_height"], "pooled": bool(config["size_free"])}
     default_tower = {"part": ResidualTower.__name__, "planes": env.planes, **sizes}
     return {"base_net": default_tower, **config["parts"]}

@@ -113,10 +113,10 @@ def check_part(description: Mapping[str, object], tensors: Mapping[str, torch.Te
     """
     if not isinstance(description, Mapping):
         raise ValueError(f"a part must be a table, got {description!r}")
-    height, most = description.get("height"), len(tensors)
+    blocks, most = description.get("height"), len(tensors)  # the height of a tower is its number of blocks
     # Each block has at least one weight.  To build millions of blocks would take hours and all memory.
-    if isinstance(height, int) and height > most:
-        raise ValueError(f"height must be at most the {most} weights that the file holds for the part, got {height}")
+    if isinstance(blocks, int) and blocks > most:
+        raise ValueError(f"height must be at most the {most} weights that the file holds for the part, got {blocks}")
     try:
         with torch.device("meta"):
             part = build_part(description)
@@ -192,6 +192,7 @@ def check_base(base: nn.Module, env: GameEnv, default_heads: bool) -> torch.Tens
     if not default_heads:
         return run_part("base_net", base, planes, "[2, ...]", lambda shape: len(shape) > 0)
     expected = "[2, C, H, W] or [2, F] for the default heads"
+    # `shape` is that of one position's features: (C, H, W) or (F,).
     return run_part("base_net", base, planes, expected, lambda shape: len(shape) in (1, 3))
 
 

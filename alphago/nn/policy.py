@@ -50,11 +50,11 @@ def may_drift(policy: nn.Module) -> bool:
     """Return whether the mean of a policy head's logits may drift in training.
 
     A constant added to all logits changes no probability, so the policy's loss does not hold it in place.  A
-    PointPolicy without a pass may drift: the biases of the layers before its last convolution, which has none, can add
-    a constant to the logits of all points.  A PointPolicy with a pass does not drift: these biases do not change the
-    pass's logit, which has weights of its own.  Nor do a DensePolicy and a FlatPolicy, whose weights decay.
+    PointPolicy without a pass may drift: the biases of the layers before the convolution `points`, which has no bias,
+    can add a constant to the logits of all points.  A PointPolicy with a pass does not drift: these biases do not
+    change the pass's logit, which has weights of its own.  Nor do a DensePolicy and a FlatPolicy, whose weights decay.
     """
-    return isinstance(policy, PointPolicy) and policy.last is None
+    return isinstance(policy, PointPolicy) and policy.last is None  # `last` computes the pass's logit
 
 
 @register_part

@@ -19,7 +19,7 @@ from alphago.nn.graph import NetworkGraph, Number, Side, Sides, Tensor
 from alphago.nn.transformer import Rotation
 
 BOARD = [2, 3]  # the axes of height and width
-SIDE = "side"  # the prefix of the names of placeholders, see `side`
+PLACEHOLDER = "side"  # the prefix of the names of placeholders, see `axis_length`
 # Options of a pooling that have no effect if its window is the whole board.
 POOLING_DEFAULTS = {"stride": None, "padding": 0, "dilation": 1, "ceil_mode": False, "return_indices": False}
 
@@ -50,8 +50,9 @@ class Translator(fx.Interpreter):
     def call_function(self, target: object, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         """Translate a function of tensors; compute what depends on shapes alone, such as `x.shape[0] * 2`, at once."""
         if isinstance(args[0], Tensor) and target is getattr and args[1:] == ("shape",):  # `x.shape`
-            return Shape(side(args[0], axis) for axis in range(len(args[0].shape)))
-        # An item of a Shape, as in `x.shape[0]`, is taken at once too, even if it is a Tensor from `side`.
+            return Shape(axis_length(args[0], axis) for axis in range(len(args[0].shape)))
+        # An item of a Shape, as in `x.shape[0]`, is taken at once too, even if it is the placeholder of a length that
+        # is only known when the graph runs.
         if isinstance(args[0], Shape) or not any(isinstance(item, Tensor) for item in all_items(args)):
             return super().call_function(target, args, kwargs)  # type: ignore[arg-type]
         translate = FUNCTIONS.get(target)
@@ -68,33 +69,34 @@ class Translator(fx.Interpreter):
 
 
 class Shape(tuple[int | Tensor, ...]):
-    """The shape of a Tensor, as a traced module reads it: for each dimension what `side` returns."""
+    """The shape of a Tensor, as a traced module reads it: for each dimension what `axis_length` returns."""
 
 
-def side(tensor: Tensor, axis: int) -> int | Tensor:
-    """Return one dimension of a tensor: an integer, or if it may change, a placeholder Tensor that stands for it.
+def axis_length(tensor: Tensor, axis: int) -> int | Tensor:
+    """Return the length of a tensor's axis: an integer, or a placeholder if the length is known only at run time.
 
-    In arithmetic, `operand` replaces the placeholder by operations that compute the dimension: its name
-    "side:NAME:AXIS" tells of which tensor.  Its `shape` is no shape, but has the dimension's name, such as "height",
-    which `side_name` reads.
+    A placeholder is a Tensor that stands for the length.  In arithmetic, `operand` replaces the placeholder by
+    operations that compute the length.  The placeholder's name, "side:NAME:AXIS", tells of which tensor and axis.  The
+    placeholder's `shape` is no shape, but has the length's name, such as "height", which `length_in_shape` reads.
     """
     length_or_name = tensor.shape[axis]
     if isinstance(length_or_name, int):
         return length_or_name
-    return Tensor(f"{SIDE}:{tensor.name}:{axis}", (length_or_name,))
+    return Tensor(f"{PLACEHOLDER}:{tensor.name}:{axis}", (length_or_name,))
 
 
-def side_name(length: int | Tensor) -> Side:
-    """Return a dimension from `side` as it stands in a Tensor's shape: an integer, or the dimension's name."""
+def length_in_shape(length: int | Tensor) -> Side:
+    """Return a length from `axis_length` as it stands in a Tensor's shape: an integer, or the length's name."""
     return length.shape[0] if isinstance(length, Tensor) else length
 
 
 def operand(graph: NetworkGraph, value: Tensor | Number) -> Tensor | Number:
-    """Return an operand of an arithmetic operation: `value` itself unless it is a placeholder from `side`.
+    """Return an operand of an arithmetic operation: `value` itself unless it is a placeholder.
 
-    For a placeholder, append the operations that compute the dimension, and return their result, float32 [1].
+    A placeholder stands for the length of a tensor's axis, which is only known when the graph runs (see `axis_length`).
+    For a placeholder, append the operations that compute the length, and return their result, float32 [1].
     """
-    if not (isinstance(value, Tensor) and value.name.startswith(SIDE)):
+    if not (isinstance(value, Tensor) and value.name.startswith(PLACEHOLDER)):
         return value
     _, name, axis = value.name.split(":")
     measured = Tensor(name, ())  # an operation reads only its inputs' names
@@ -248,8 +250,9 @@ def board_reduction(op: str) -> Callable[..., Tensor]:
         graph: NetworkGraph, inputs: Tensor, kernel_size: Sequence[int | Tensor], **options: object
     ) -> Tensor:
         """Append the reduction; raise NotImplementedError if the window `kernel_size` is not the whole board."""
-        # A window of the whole board is made of `inputs.shape[2:]`, whose dimensions may be placeholders from `side`.
-        window = tuple(map(side_name, kernel_size))
+        # The window's sizes are integers, or placeholders for the sides of the board (see `axis_length`).  In `window`
+        # they have the form that they have in `inputs.shape`.
+        window = tuple(map(length_in_shape, kernel_size))
         if window != inputs.shape[2:] or not options.items() <= POOLING_DEFAULTS.items():
             raise NotImplementedError("no translation of pooling over parts of the board")
         return graph.add(op, [inputs], (*inputs.shape[:2], 1, 1), axes=BOARD, keepdims=1)

@@ -142,7 +142,7 @@ class AddedForecast(ForecastHead):
         super().__init__()
         self.value = value
         self.owner = nn.Conv2d(channels, 1, kernel_size=1)
-        self.score = nn.Linear(2 * channels + 1, 1)
+        self.score = nn.Linear(2 * channels + 1, 1)  # of means, maxima and the sum of the ownership
         start_small(self.owner, self.score)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:

@@ -40,8 +40,8 @@ def improved_factors(tree, game, node, rule):
     Sigma(q) is scale q, with scale = (c_visit + max N) c_scale / 2 (equation 8; the paper does not divide by 2, since
     its values are 0 .. 1, while ours are -1 .. 1).  The simulations of the current wave do not count in max N.
 
-    The q of an action without visits is (v + N q) / (1 + N).  Here v is the node's own value, N the number of visits to
-    its children, and q the mean of the visited children's values, weighted by their priors (appendix D).
+    The q of an action without visits is (v + N m) / (1 + N).  Here v is the node's own value, N the number of visits to
+    its children, and m the mean of the visited children's values, weighted by their priors (appendix D).
     """
     visits = 0  # of all children
     most = 0  # the most visits of a child
@@ -95,9 +95,10 @@ def root_score(tree, game, child, noise, scale):
 def due_candidates(candidates, readouts, simulation):
     """Return how many visits the candidates that are due next have so far, and how many visits their round has left.
 
-    In sequential halving the due candidates are those of the present phase that their round has not visited yet.  The
-    caller finds them by their number of visits.  In a phase's first round the candidates that drop out have as many
-    visits; of all candidates with this number, the caller takes those with the greatest scores.
+    In sequential halving the due candidates are those of the present phase that the round has not visited yet.  The
+    caller finds them by their number of visits.  In a phase's first round the candidates that have just dropped out
+    have the same number of visits as the candidates that stay.  So the caller takes, of all candidates with this
+    number, those with the greatest scores.
 
     All phases have about equal numbers of simulations.  The first phase visits all candidates equally often, the next
     phase the better half of them, and so on down to two (Danihelka et al. 2022, section 3; Karnin et al. 2013).  A
@@ -155,10 +156,10 @@ def choose_candidate(tree, game, rule):
         child = tree.next_sibling[game, child]
     # A tree kept from an earlier search may have more candidates than the rule considers.  Then, or when the planned
     # simulations are done, the least visited candidates are due, and none of them is scheduled.
-    # A candidate with so many visits counts as due.  In a phase's first round these are all candidates of the phase
-    # before, also the worse half, which drops out.
-    due_visits = least
-    scheduled = 0  # how many of these candidates the schedule visits; the others are left out
+    due_visits = least  # a candidate with so many visits counts as due
+    # How many of the due candidates the schedule visits; the others are left out.  In a phase's first round all
+    # candidates of the phase before are due, and the worse half of them is left out.
+    scheduled = 0
     if 0 < candidates <= rule.considered and simulations < rule.planned[game]:
         due_visits, scheduled = due_candidates(candidates, rule.planned[game], simulations)
     scale = (rule.c_visit + most) * rule.c_scale / 2  # as in `improved_factors`, but the wave's simulations count
@@ -204,9 +205,9 @@ def choose(tree, game, node, rule):
     best = NONE
     best_action = tree.next_action[game, node]
     best_score = -math.inf
-    if best_action != NONE:  # an untried action: its share of visits is 0
-        prior = tree.waiting[game, node, best_action]
-        best_score = prior * unvisited_factor / total
+    if best_action != NONE:  # an untried action: its prior is in `tree.waiting`, and its share of visits is 0
+        untried_prior = tree.waiting[game, node, best_action]
+        best_score = untried_prior * unvisited_factor / total
     child = tree.first_child[game, node]
     while child != NONE:
         weight = improved_weight(tree, game, child, scale, greatest, unvisited_factor) / total
@@ -269,7 +270,7 @@ def add_candidates(tree, games, noise, considered, scores):
 def improved_policy(tree, games, rule, out_policy, out_action):
     """Write the improved policies of the roots of `games` (int64 [n]) and the winners of sequential halving.
 
-    Of `improved_factors` a policy needs the factors and the sum of weights; the winner needs only `scale`.
+    Policy and winner are computed together, since both need `scale` of `improved_factors`.
 
     Args:
         out_policy: float32 [n, A].

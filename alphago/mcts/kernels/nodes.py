@@ -81,7 +81,7 @@ def add_child(tree, game, node, action):
         make_new(tree, game, child, node, action)
     tree.next_sibling[game, child] = tree.first_child[game, node]
     tree.first_child[game, node] = child
-    tree.prior[game, child] = tree.waiting[game, node, action]
+    tree.prior[game, child] = tree.waiting[game, node, action]  # `waiting` has the priors of untried actions
     tree.waiting[game, node, action] = TAKEN
     tree.next_action[game, node] = greatest_waiting(tree.waiting[game, node])
     return child

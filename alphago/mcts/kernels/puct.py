@@ -18,6 +18,9 @@ def choose(tree, game, node, rule):
     counts as `virtual_loss` losses in each node that it has passed. Values are from the view of the node's mover. Of
     equally good actions the lowest is chosen.
 
+    The prior of an untried action is in `tree.waiting`. The untried action with the greatest prior is in
+    `tree.next_action`.
+
     Args:
         rule: a PuctParameters, with a c_puct for each game.
     """
@@ -25,7 +28,7 @@ def choose(tree, game, node, rule):
     parent_part = rule.parent_value_weight * tree.value[game, node]  # w v
     tried_prior = 0.0
     best = NONE
-    best_action = tree.waiting.shape[2]  # greater than any action
+    best_action = tree.waiting.shape[2]  # the number of actions, greater than any action
     best_score = -math.inf
     child = tree.first_child[game, node]
     while child != NONE:
@@ -71,6 +74,6 @@ def mix_noise(tree, games, noise, weight):
             child = tree.next_sibling[game, child]
         for action in range(noise.shape[1]):
             prior = tree.waiting[game, ROOT, action]
-            if prior > 0:
+            if prior > 0:  # an untried legal action
                 tree.waiting[game, ROOT, action] = (1 - weight) * prior + weight * noise[i, action]
         tree.next_action[game, ROOT] = greatest_waiting(tree.waiting[game, ROOT])

@@ -33,7 +33,7 @@ def add_up(tree, games, branch, out):
         out: a `TreeSums` of zeros, to which is added. Entry a is for action a, and entry A for the whole tree.
             Ownership has all of these entries, or only the one for the whole tree.
     """
-    actions = tree.waiting.shape[2]  # also the entry for the whole tree
+    actions = tree.waiting.shape[2]  # the number of actions, also the entry for the whole tree
     last = out.ownership.shape[1] - 1  # the entry of ownership for the whole tree
     by_action = last > 0  # whether ownership has entries for actions
     for i in range(games.shape[0]):
@@ -64,7 +64,7 @@ def add_up(tree, games, branch, out):
 
 @inlined
 def add_numbers(out, i, entry, weight, value, score):
-    """Add a node's weight, and times it the squared value, the score and the squared score, to an entry of row i.
+    """Add a node's weight to an entry of row i, and its squared value, score and squared score times the weight.
 
     The value itself is not added: the tree has its sums in `value_sum`.
     """

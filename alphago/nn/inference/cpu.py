@@ -20,9 +20,9 @@ from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
 from alphago.nn.parts import game_structure
 from alphago.nn.threads import own_settings
 from alphago.nn.value import POINTS_PER_SCORE_UNIT, ForecastHead
+from alphago.system import stopwatch
 from alphago.system.files import parse_json
 from alphago.system.kernels.cache import warn_once
-from alphago.system.stopwatch import BOARDS, NET
 
 NOT_FINITE = "the network's output is not finite: its weights are too large"
 
@@ -87,7 +87,7 @@ class RunEvaluator:
             return
         check_arguments(self.env, batch, count, priors, values)
         scratch = self._buffers(count)
-        with BOARDS:
+        with stopwatch.BOARDS:
             planes = batch.planes(slots, scratch.planes[:count])
             mask = batch.legal_mask(slots, scratch.mask[:count])
         outputs = (priors, values, *(forecasts or ()))
@@ -133,7 +133,7 @@ class RunEvaluator:
         scratch = self._buffers(count)
         logits = scratch.logits[:count]
         columns = scratch.columns[:count]  # the value, then the score in tens of points, and the ownership
-        with NET:
+        with stopwatch.NET:
             self._run(planes, logits, columns if self.makes_forecasts else columns[:, 0])  # a single column as [n]
         broken_rows = masked_softmax_batch(logits, mask, priors)
         broken_rows += clip_values(columns[:, 0].copy(), values)  # a copy is contiguous, as the kernel needs
@@ -245,7 +245,7 @@ def compiled_network(evaluator: object) -> bytes:
     """
     if not isinstance(evaluator, NetEvaluator) or evaluator.model is None:  # no model: one of the conditions is not met
         return b""
-    # The attributes of the evaluator to make come first; its form is always "openvino".
+    # The first line has the arguments `dtype` and `form` of the RunEvaluator that `compiled_evaluator` makes.
     return json.dumps([evaluator.dtype, evaluator.form]).encode() + b"\n" + evaluator.model.to_bytes()
 
 
@@ -293,14 +293,14 @@ class Scratch:
     """The buffers of one thread for up to `count` positions.
 
     Args:
-        columns: number of outputs of the value head.
+        num_columns: number of outputs of the value head.
     """
 
-    def __init__(self, env: GameEnv, count: int, columns: int) -> None:
+    def __init__(self, env: GameEnv, count: int, num_columns: int) -> None:
         self.planes = np.empty((count, env.planes, *env.plane_shape), np.float32)
         self.mask = np.empty((count, env.action_space), np.bool_)
         self.logits = np.empty((count, env.action_space), np.float32)
-        self.columns = np.empty((count, columns), np.float32)  # the value head's outputs
+        self.columns = np.empty((count, num_columns), np.float32)  # the value head's outputs
 
 
 class ForecastOutputs(nn.Module):

@@ -91,7 +91,7 @@ def choose_form(
         run = try_form(forms[name], frozen, planes, frozen(planes[:BATCH_SIZE]), form_dtype)
         if run is not None:
             if only is None and name != "openvino":
-                warn_of_torch(frozen, name)
+                warn_without_openvino(frozen, name)
             return Compiled(run, form_dtype, name)
     # No form agrees.  What is left is the network itself, in float32.  It needs no comparison, and counts as "modules".
     if only not in (None, "modules"):
@@ -113,7 +113,7 @@ def forms_to_try(dtype: torch.dtype, forms: Iterable[str]) -> Iterator[tuple[str
     yield "folded", torch.float32  # for a network that does not support `float_dtype`
 
 
-def warn_of_torch(frozen: Frozen, name: str) -> None:
+def warn_without_openvino(frozen: Frozen, name: str) -> None:
     """Warn that torch computes a network, in the form `name`, if OpenVINO is installed and could not compute it."""
     if openvino.is_installed():
         base = type(frozen.base_net).__qualname__

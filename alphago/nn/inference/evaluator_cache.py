@@ -58,7 +58,10 @@ def state_digest(parts: tuple[nn.Module, ...]) -> str:
 
 
 def attributes(module: nn.Module) -> dict[str, object]:
-    """Return a module's tensors and public attributes by name, without submodules and `training`."""
+    """Return what a module's outputs in eval mode depend on: its tensors and public attributes, by name.
+
+    Submodules are left out.  Private attributes are torch's own, such as hooks; `training` is the mode.
+    """
     tensors = {**dict(module.named_parameters(recurse=False)), **dict(module.named_buffers(recurse=False))}
     others = {name: value for name, value in vars(module).items() if name[0] != "_" and name != "training"}
     return tensors | others

@@ -25,7 +25,7 @@ from alphago.nn.inference.gpu_forms import (
 from alphago.nn.inference.gpu_stream import GpuStream
 from alphago.nn.inference.hardware import choose_dtype, dtype_name, find_device, torch_device
 from alphago.nn.parts import eval_mode
-from alphago.system.stopwatch import BOARDS, NET
+from alphago.system import stopwatch
 
 
 class DeviceEvaluator:
@@ -135,14 +135,14 @@ class DeviceEvaluator:
         with self.stream() as stream:
             padded = stream.padded(count)
             if batch.device == self.device:
-                with BOARDS:  # BOARDS and NET are the kinds of work whose time a Stopwatch counts
+                with stopwatch.BOARDS:  # BOARDS and NET are the kinds of work whose time a Stopwatch counts
                     batch.observe(slots, *padded.rows(count))  # writes legal actions and planes into the rows
             else:
                 planes = batch.planes(slots, np.empty((count, *padded.planes.shape[1:]), np.float32))
                 mask = batch.legal_mask(slots, np.empty((count, self.env.action_space), np.bool_))
                 padded.planes[:count].copy_(torch.from_numpy(planes))
                 padded.mask[:count].copy_(torch.from_numpy(mask))
-            with NET:
+            with stopwatch.NET:
                 stream.compute(padded)
                 for out, result in ((priors, padded.priors[:count]), (values, padded.values[:count])):
                     torch.as_tensor(out).copy_(result)  # `as_tensor` shares the memory of `out`
@@ -152,7 +152,7 @@ class DeviceEvaluator:
     @translate_out_of_memory()
     def repeat(self, steps: Callable[[], None], graphs: dict[Any, Any], key: Hashable) -> None:
         """Run steps on this thread's stream, on a GPU as a CUDA graph; see `WaveEvaluator.repeat`."""
-        self.stream().repeat(steps, graphs, key)
+        self.stream().replay_or_capture(steps, graphs, key)
 
     def stream(self) -> GpuStream:
         """Return the current thread's stream, created on the first call."""

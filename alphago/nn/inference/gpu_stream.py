@@ -90,7 +90,7 @@ class GpuStream:
         # When this object is deleted, the backend keeps the stream for the next call of `new_stream`.
         weakref.finalize(self, backend.keep_stream, self._stream)
         self._padded: dict[int, PaddedBatch] = {}
-        self._graphs: dict[Any, Any] = {}  # see `repeat`: graphs of the network alone, with the padded size as key
+        self._graphs: dict[Any, Any] = {}  # CUDA graphs of the network alone, by the key of `replay_or_capture`
         self._depth = 0  # number of nested `with` blocks of this stream
         if self._on_gpu:
             self._torch_stream = torch.cuda.ExternalStream(self._stream.ptr, device=device)  # type: ignore[attr-defined]
@@ -129,15 +129,16 @@ class GpuStream:
     def compute(self, padded: PaddedBatch) -> None:
         """Queue the network's computation on a padded batch.
 
-        If a CUDA graph is being captured, the computation becomes a part of it.
+        If a CUDA graph is being captured, the computation becomes a part of it.  Otherwise it is captured once for each
+        padded size, as a graph of its own, and replayed later.
         """
         compute = partial(padded.compute, self._net)
         if self._on_gpu and torch.cuda.is_current_stream_capturing():
             compute()
         else:
-            self.repeat(compute, self._graphs, padded.size)
+            self.replay_or_capture(compute, self._graphs, padded.size)
 
-    def repeat(self, steps: Callable[[], None], graphs: dict[Any, Any], key: Hashable) -> None:
+    def replay_or_capture(self, steps: Callable[[], None], graphs: dict[Any, Any], key: Hashable) -> None:
         """Run steps on this stream: the first time as they are, later as one CUDA graph.
 
         Args:

@@ -27,7 +27,7 @@ def find_device(env: GameEnv, device: str) -> str:
 
     Args:
         device: one of these names; or "auto" for the GPU if torch and CuPy can use one and the game has CUDA kernels,
-            otherwise for the CPU.
+            otherwise for the CPU.  "host" runs the CUDA kernels on the CPU, for tests.
 
     Raises:
         ValueError: for another name or for a device without kernels of the game.

@@ -199,13 +199,13 @@ class OpenVinoModel:
     """
 
     def __init__(self, graph: NetworkGraph, bfloat16: bool, ranges: Mapping[str, Range] | None = None) -> None:
-        spans = {f"base_net.{name}.weight": span for name, span in (ranges or {}).items()}
+        kernel_ranges = {f"base_net.{name}.weight": input_range for name, input_range in (ranges or {}).items()}
         options = {"INFERENCE_PRECISION_HINT": "bf16" if bfloat16 else "f32", **ONE_THREAD}
-        model = build_model(graph, BATCH_SIZE, spans)  # the smaller ones are built when they are first called
+        model = build_model(graph, BATCH_SIZE, kernel_ranges)  # the smaller ones are built when they are first called
 
         def compile_for(rows: int) -> "CompiledModel":
             """Compile the model for `rows` positions, when it is first called."""
-            built = model if rows == BATCH_SIZE else build_model(graph, rows, spans)
+            built = model if rows == BATCH_SIZE else build_model(graph, rows, kernel_ranges)
             return core().compile_model(built, "CPU", options)
 
         self.models = {rows: SharedModel(partial(compile_for, rows), options) for rows in SIZES}
@@ -253,7 +253,7 @@ class SharedModel:
 
     def __init__(self, compile: Callable[[], "CompiledModel"], options: Mapping[str, Any]) -> None:
         self.compile, self.options, self.lock = compile, options, threading.Lock()
-        self.first: CompiledModel | None = None  # compiled when it is first needed; the first copy is this model itself
+        self.compiled: CompiledModel | None = None  # when it is first needed; the first copy is this model itself
         self.exported = b""  # the compiled model, from which the other copies are made; empty until one is needed
         self.idle: list[Request] = []  # copies that no thread uses now
 
@@ -276,19 +276,19 @@ class SharedModel:
     def _copy(self) -> "CompiledModel":
         """Return a model for one thread: on the first call the compiled model itself, then copies of it."""
         with self.lock:
-            if self.first is None:
-                self.first = self.compile()
-                return self.first
+            if self.compiled is None:
+                self.compiled = self.compile()
+                return self.compiled
         return import_model(self._export(), self.options)  # outside the lock, which `_export` takes
 
     def _export(self) -> bytes:
         """Return the compiled model as bytes, for `import_model`."""
         with self.lock:
             if not self.exported:
-                self.first = self.first or self.compile()
+                self.compiled = self.compiled or self.compile()
                 # Without this argument, `export_model` returns bytes or a stream, which depends on OpenVINO's version.
                 stream = io.BytesIO()
-                self.first.export_model(stream)
+                self.compiled.export_model(stream)
                 self.exported = stream.getvalue()
         return self.exported
 

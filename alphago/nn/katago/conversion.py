@@ -138,7 +138,7 @@ class NetworkConverter:
             # of games with suicide.
             if stream.integer("pass-alive rule", 0, 1):
                 raise ValueError("it sees areas by the rules of suicide in any game, and is not read here")
-            self.expect("an option", 0, 0, 0, 0, 0, 0)
+            self.expect("an option", 0, 0, 0, 0, 0, 0)  # six options, which no known network uses
 
     def read(self) -> None:
         """Read the descriptions of the network's `parts`, and all `weights`.
@@ -264,7 +264,7 @@ class NetworkConverter:
             self.stream.integer("channels", 0)
         has_rms_tip = self.version >= 15 and self.stream.integer("kind of tip", 0, 1) == 1
         if self.version >= 15:
-            self.expect("an option", 0, 0, 0, 0, 0)
+            self.expect("an option", 0, 0, 0, 0, 0)  # five options, which no known network uses
         layers = [self.entry(channels), *self.blocks(channels, count)]
         layers += self.rms_tip(channels) if has_rms_tip else [self.norm(channels)]
         self.add_part("base_net", BlockTower, layers=[*layers, self.activation()])
@@ -288,7 +288,7 @@ class NetworkConverter:
         self.skip_name_and_expect("channels of the tip", channels)
         epsilon = self.stream.number("epsilon")
         axes = [1, 2, 3] if self.stream.integer("a norm of the board", 0, 1) else [1]
-        self.expect("an option", 0)
+        self.expect("an option", 0)  # which no known network uses
         scale, shift = self.stream.array(channels), self.stream.array(channels)
         return [Layer(["rms", axes, epsilon], {}), Layer(["norm", channels], {"scale": scale, "shift": shift})]
 
@@ -301,6 +301,7 @@ class NetworkConverter:
             read = {ATTENTION: self.attention, FEEDFORWARD: self.feedforward}.get(kind)
             blocks.append(self.residual(channels, kind) if read is None else read(channels))
         layers: list[Layer] = []
+        # The first entry of a description is the layer's kind.
         for is_residual, group in groupby(blocks, lambda block: block.description[0] == "residual"):
             neighbours = list(group)
             layers += neighbours if is_residual else [compose("transformer", layers=neighbours)]
@@ -315,10 +316,10 @@ class NetworkConverter:
         count = self.stream.integer("blocks") if kind == NESTED else 0
         layers = [self.norm(channels), self.activation()]
         first = self.pooled(channels) if kind == POOLED else self.convolution(channels)
-        # The norm of the second convolution becomes part of the first one if nothing comes between the two.
-        if kind == NESTED:  # there are blocks before the norm
+        # The norm before the second convolution becomes part of the first convolution if no blocks are between the two.
+        if kind == NESTED:
             layers += [first, *self.blocks(first.outputs, count), self.norm(first.outputs)]
-        else:  # `pooled` has read its own norm
+        else:  # `pooled` has already read the norm before the second convolution
             layers.append(first if kind == POOLED else self.absorb_norm(first))
         return compose("residual", layers=[*layers, self.activation(), self.convolution(first.outputs, channels)])
 
@@ -389,7 +390,7 @@ class NetworkConverter:
         self.skip_name()
         if self.version >= 17:
             self.stream.integer("kinds of policies", 1, 99)
-            self.expect("an option", 0, 0, 0)
+            self.expect("an option", 0, 0, 0)  # three options, which no known network uses
         pooled = self.pooled(self.channels)
         points = [self.activation(), self.convolution(pooled.outputs).first_output()]
         # The pass's logit is computed from the same summary of the board as the bias of `pooled`.
@@ -406,7 +407,7 @@ class NetworkConverter:
         """
         self.skip_name()
         if self.version >= 17:
-            self.expect("an option", 0, 0, 0)
+            self.expect("an option", 0, 0, 0)  # three options, which no known network uses
         first = self.absorb_norm(self.convolution(self.channels))
         board = [first, self.activation()]
         hidden = [self.dense(3 * first.outputs, has_bias=True), self.activation()]

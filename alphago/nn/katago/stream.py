@@ -66,6 +66,7 @@ class KataGoFile:
     def integer(self, name: str, least: int = 1, most: int = MOST_NUMBER) -> int:
         """Read the next word as an integer from `least` to `most`; name: what it is, for the message."""
         word = self.word()
+        # Fewer than nine digits: `int` refuses numbers of thousands of digits, with an error of its own.
         is_number = word.isdecimal() and word.isascii() and len(word) < 9
         if not (is_number and least <= int(word) <= most):
             wanted = least if least == most else f"an integer from {least} to {most}"
