@@ -109,13 +109,13 @@ class SearchGroup:
             question = self.coming[0]
             if question.stopped:
                 question.answer(Answer(question.position, None, is_last=True))
-            else:
-                slot = next(slot for slot in range(self.count) if slot not in self.searched)
-                self.searched[slot] = question
-                slots.append(slot)
+                del self.coming[0]
+                continue
+            slot = next(slot for slot in range(self.count) if slot not in self.searched)
+            self.searched[slot] = question
             del self.coming[0]  # only now: other threads always find the question in `questions`
-        for slot in slots:
-            self.prepare_slot(slot)
+            self.prepare_slot(slot)  # may take seconds, in which the next questions may be told to stop
+            slots.append(slot)
         games = np.array(slots, np.int64)
         self.search.expand_roots(games)
         games = games[self.budget[games] > 0]  # those to be searched

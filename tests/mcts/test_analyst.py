@@ -13,6 +13,7 @@ from alphago import Analysis, ConnectFourEnv, GoEnv, Gumbel, IllegalMove, MCTSPl
 from alphago.mcts.analysis_result import ARRAYS
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import HashEvaluator
+from alphago.mcts.opponent import OpponentStrength
 from alphago.mcts.questions import LONG, Answer, Limit
 from alphago.mcts.search import Forbidden
 from tests.mcts.trees import Counting
@@ -217,6 +218,23 @@ class TestClients:
             assert waiting.last() == Answer(waiting.position, None, is_last=True)
             busy.stop()
             assert busy.last().is_last
+
+    def test_what_is_stopped_while_another_begins(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """To begin may take seconds at the level "even", which estimates the other side's strength."""
+        asked = threading.Event()
+        with Analyst(HashEvaluator(), threads=1) as analyst:
+            usual = analyst.estimate
+
+            def estimate(position: Position, seconds: float) -> OpponentStrength:
+                assert asked.wait(60)
+                for question in questions[1:]:
+                    question.stop()
+                return usual(position, seconds)
+
+            monkeypatch.setattr(analyst, "estimate", estimate)
+            questions = analyst.ask_all([GO.position()] * 3, Limit(10), beside=3, level="even")
+            asked.set()
+            assert [question.last().analysis is None for question in questions] == [False, True, True]
 
     def test_close_ends_what_runs(self) -> None:
         analyst = Analyst(HashEvaluator())

@@ -196,6 +196,17 @@ class TestEncodings:
         assert wrong(only("(;CA[UTF-16]SZ[5]PB[陈耀烨];B[aa])".encode()))[0].endswith("got UTF-16: it is read as utf-8")
         assert wrong(only(b"(;CA[X-Unknown]SZ[5]PB[Ann];B[aa])")) == []
 
+    @pytest.mark.parametrize(
+        "text",
+        [
+            b"(;PW[M\xfcller]C[\x1b$B\xe3\x81])",
+            b"(;SZ[9]PW[M\xfcller]C[Jc\x1b\x82{];B[aa];W[bb])(;SZ[9]PB[\x1b$B;y\x1b(B]C[\x80];B[aa];W[bb])",
+            b"(;SZ[9]PB[\x1b$B;y\x1b(B]C[$]]$\xa1}];B[aa];W[bb])(;SZ[9]PW[M\xfcller]C[B{\x1b(~a(];B[aa];W[bb])",
+        ],
+    )
+    def test_damaged_escape_sequences(self, text: bytes) -> None:
+        assert "".join(part.text for part in decode(text)).startswith("(;")
+
     @pytest.mark.parametrize("name", ["iso8859-2", "cp1250", "cp1257"])
     def test_other_letters_of_latin_words(self, name: str) -> None:
         """By SGF's default they are Latin-1; never Chinese."""

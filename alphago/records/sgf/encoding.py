@@ -211,10 +211,13 @@ def end_of_game(data: bytes, begin: int, likely: str) -> int:
     while True:
         part = data[begin : begin + size]
         name, _ = find_encoding(part, likely)
-        text = part.decode(name, "surrogateescape")  # this text can be encoded to the same bytes again
-        tree = read_tree(text, 1)  # after the game's first bracket
-        if tree.complete:
-            return begin + len(text[: tree.end].encode(name, "surrogateescape"))
+        try:
+            text = part.decode(name, "surrogateescape")  # this text can be encoded to the same bytes again
+            tree = read_tree(text, 1)  # after the game's first bracket
+            if tree.complete:
+                return begin + len(text[: tree.end].encode(name, "surrogateescape"))
+        except UnicodeError:  # damaged ISO-2022 or HZ, which not even "surrogateescape" keeps: the end is not known
+            return len(data)
         # A game that is too long to be read, or that is cut off, has no known end: it takes the rest of the data.
         if tree.too_long or begin + size >= len(data):
             return len(data)
@@ -323,6 +326,7 @@ def plausibility(text: str, name: str) -> float:
     total = sum(weight * len(pattern.findall(joined)) for pattern, weight in WEIGHTS.items())
     total -= IN_LATIN_LOSS * len(IN_LATIN.findall(text))
     mixed = min(len(KANJI.findall(joined)), len(USUAL_HANGUL.findall(joined)))  # few texts have both kinds of letters
-    least, most = EAST_ASIAN[name]  # first bytes of the encoding's common letters
+    # The first bytes of the encoding's common letters; of ISO-2022 and HZ, whose letters are ASCII bytes, any.
+    least, most = EAST_ASIAN.get(name, (0, 0xFF))
     rare = sum(not least <= letter.encode(name, "replace")[0] <= most for letter in letters)
     return (total - MIXED_LOSS * mixed - RARE_LOSS * rare) / len(letters)

@@ -283,7 +283,7 @@ def page_options(env: GameEnv) -> dict[str, Any]:
     "places" is None for games other than Go, and for a set of planes without Go's rule planes.
     """
     start: Any = getattr(env, "start", None)  # only Go has it: what batches of the game are made from
-    places = None if start is None else start.plane_indices
+    places = getattr(start, "plane_indices", None)
     return {**env.config, "max_moves": env.max_moves, "places": None if places is None else places.tolist()}
 
 

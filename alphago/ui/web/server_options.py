@@ -55,7 +55,9 @@ def make_offer(
     first_game = game or (offer.choices[0].game if offer.choices else USUAL_GAME)
     env = offer.usual_games.pop(first_game, None)  # a word's game; put back below, before the others
     if env is None:
-        env = make_game(first_game, board_size, **given)
+        # `make_game` takes None as "the default", so an option given as None, as `turns` may be, is set once more.
+        unset = {name: value for name, value in given.items() if value is None}
+        env = with_settings(make_game(first_game, board_size, **given), unset)
     else:
         env = with_settings(env if board_size in (None, env.N) else env.resized(board_size), given)
     usual_games = {first_game: env, **offer.usual_games}
