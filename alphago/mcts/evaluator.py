@@ -172,10 +172,11 @@ class AveragedEvaluator(Evaluator):
     """
 
     def __init__(self, inner: Any, env: GameEnv, symmetries: Sequence[int] | None = None) -> None:
-        if not hasattr(inner, "makes_forecasts"):  # not a network's evaluator; the error names the setting
+        # Not a network's evaluator: users ask for the mean by the setting `symmetries`, which may be False.
+        if not hasattr(inner, "makes_forecasts"):
             raise ValueError(f"symmetries must be False without a network, got {type(inner).__name__}")
         self.inner, self.makes_forecasts = inner, inner.makes_forecasts
-        self.env = getattr(inner, "env", env)  # read by searches, whose boards get its planes
+        self.env = getattr(inner, "env", env)  # with the network's planes, which searches give their boards
         self.reads_moves = getattr(inner, "reads_moves", False)
         self.symmetries = range(len(env.symmetries.points)) if symmetries is None else symmetries
 

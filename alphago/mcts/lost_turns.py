@@ -24,8 +24,8 @@ class LostTurns:
     def resigns(self, answer: Answer, network: object, threshold: float | None = None) -> bool:
         """Return whether the player to move should resign, and note whether this turn is lost.
 
-        It should if its last turns are lost, and the game is long and the player far behind, as the constants say.  An
-        unknown score does not matter.
+        It should if its last turns are lost, the game is long, and the player is far behind: by the constants, and for
+        a player of a level also by `answer.least_behind` points.  An unknown score does not matter.
 
         Args:
             answer: the last answer of the player's search.

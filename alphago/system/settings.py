@@ -66,7 +66,7 @@ class PartField:
 
     @property
     def expected(self) -> str:
-        """The values that the keyword of a part which is not optional takes, for messages."""
+        """What may be given for this part, as a text for messages; None, for an optional part, is not in it."""
         return ", ".join([*map(repr, self.choices), f"a {self.kind.__qualname__}", "a dictionary of settings"])
 
     def to_part(self, keyword: str, given: object, before: Any) -> Any:

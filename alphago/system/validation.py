@@ -146,7 +146,7 @@ def checks_keywords(further: Sequence[str] = ()) -> Callable[[Call], Call]:
     """Decorate a function or class so that wrong arguments raise a helpful TypeError.
 
     For an unknown keyword the error suggests similar names; for missing, excess or repeated arguments it says how to
-    call the function.  Signature and docstring are kept.
+    call the function; for a value of a wrong type it says which type it must have.  Signature and docstring are kept.
 
     Args:
         further: keywords that the function takes as `**settings`.
@@ -167,14 +167,14 @@ def checks_keywords(further: Sequence[str] = ()) -> Callable[[Call], Call]:
             try:
                 return function(*given, **named)
             except (TypeError, AttributeError, ValueError) as error:
-                # A value of a wrong type may also lead to an AttributeError, if the value lacks an attribute.
-                is_unclear = str(error).startswith(UNCLEAR_ERRORS)  # it does not say which argument is wrong
-                if isinstance(error, ValueError) and not is_unclear:
+                # A value of a wrong type leads to any of these: also to an AttributeError, if it lacks an attribute,
+                # and to a ValueError such as NumPy's "The truth value of an array …", which names no argument.
+                names_no_argument = str(error).startswith(UNCLEAR_ERRORS)
+                if isinstance(error, ValueError) and not names_no_argument:
                     raise  # a value is wrong, and the error says which
                 check_arguments(call.__qualname__, function, given, named)  # raises for a call of a wrong form
-                # Errors of this package say it: "depth must be an integer".
-                says_what_must_be = " must " in str(error) and not is_unclear
-                if not says_what_must_be:
+                # Errors of this package say what an argument must be: "depth must be an integer".
+                if names_no_argument or " must " not in str(error):
                     check_types(function, given, named)  # raises for an argument of a wrong type
                 raise  # the error says what must be, or is not about the arguments
 

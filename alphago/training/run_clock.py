@@ -128,8 +128,8 @@ class RunClock:
         return time.monotonic() + (self.limit - self.spent) / (available_cores() if self.by_processor else 1)
 
     @contextmanager
-    def stopped(self) -> Iterator[None]:
-        """Stop the clock within the `with` block."""
+    def not_counting(self) -> Iterator[None]:
+        """Leave the time of the `with` block out: the clock goes on in the block, and is put back at its end."""
         before = self.seconds, self.processor
         try:
             yield

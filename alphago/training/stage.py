@@ -125,11 +125,13 @@ class Stage:
             tensors, data: the results of `state`.
 
         Raises:
-            ValueError: if the games in progress were played by another class than the setting `source` makes.
+            ValueError: if the games in progress are from a source of another class (`source_class`) than this stage's.
         """
         saved_class, own_class = data["source_class"], self.source_class
         if own_class != saved_class:
-            raise ValueError(f"source must make what played the run's unfinished games, {saved_class}, got {own_class}")
+            raise ValueError(
+                f"source must make a {saved_class}, which played the run's unfinished games, got {own_class}"
+            )
         self.memory.restore(records, data["memory"])
         if self.adaptive is not None and data["adaptive"] is not None:
             self.adaptive.restore(data["adaptive"])

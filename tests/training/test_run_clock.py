@@ -106,7 +106,7 @@ def test_it_stands_still(time: Time) -> None:
     run = RunClock(minutes=1.0)
 
     def interrupted() -> None:
-        with run.stopped():
+        with run.not_counting():
             time.now, time.worked = time.now + 500, time.worked + 100
             raise KeyboardInterrupt
 

@@ -167,7 +167,7 @@ def read_rank(text: str) -> int:
         return PRO_OFFSET + int(match[1])
     if match := RANK.search(plain):
         number = int(match[1] or match[4])  # group 1 in "5k", group 4 in "プロ 5段"
-        unit = match[2] or "段"
+        unit = match[2] or "段"  # group 2 in "5k"; with group 4 there is no other unit
         if number == 0:
             return 0
         if unit in ("k", "kyu", "级", "級", "급"):

@@ -202,8 +202,8 @@ def check_kind(kind: type[AnyRunSettings], config: Mapping[str, Any], folder: Pa
     is_selfplay, was_selfplay = kind is RunSettings, "given" not in config
     if is_selfplay != was_selfplay:
         raise ValueError(
-            f"the run in {folder} must be one of {'self-play' if is_selfplay else 'given games'}, and is resumed by "
-            f"`{how_to_continue(folder)}`"
+            f"the run in {folder} must be a run of {'self-play' if is_selfplay else 'given games'} for this call, and "
+            f"is not: `{how_to_continue(folder)}` resumes it"
         )
 
 

@@ -199,7 +199,7 @@ class HeldOut(Judge[Run]):
         """
         standing = run.standing  # seconds and counts, from before the test
         net, env = run.learner.net, self.games.env
-        with run.clock.stopped():
+        with run.clock.not_counting():
             net_for_board = net if run.env == env else net.resized(env)
             # A copy in eval mode, since the run goes on to train the network itself.
             evaluator = frozen_copy(net_for_board).evaluator(device=run.device, shared=False)

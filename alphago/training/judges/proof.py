@@ -71,7 +71,7 @@ class Examiner(Judge[Run]):
     def judge(self, run: Run, stop: threading.Event) -> bool:
         """Play a match with the run's clock stopped, and log it; return False if `stop` was set before the end."""
         run.checkpoint()  # a match takes long: save the run first
-        with run.clock.stopped(), stopwatch.EXAMINATION:
+        with run.clock.not_counting(), stopwatch.EXAMINATION:
             return self.examine(run, stop)
 
     def examine(self, run: Run, stop: threading.Event) -> bool:

@@ -339,9 +339,9 @@ class Watcher(Judge[Run]):
     def judge(self, run: Run, stop: threading.Event) -> bool:
         """Run the tests that are due, outside the training time; return False if `stop` was set before the end."""
         self.training_seconds = run.clock.seconds
-        # Read before the `with` block: the clock goes on in the block, and the block's end puts the clock back.
+        # Read before the `with` block, at whose end the clock is put back: within it the clock goes on.
         standing, progress, is_over = run.standing, run.progress, run.is_over
-        with run.clock.stopped(), stopwatch.EXAMINATION:
+        with run.clock.not_counting(), stopwatch.EXAMINATION:
             while (upcoming := self.next_test(progress, run.counts.iterations, is_over=is_over)) is not None:
                 task, seconds_allowed = upcoming
                 if not self.test(task, run, standing, seconds_allowed, stop):

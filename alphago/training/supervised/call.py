@@ -101,11 +101,9 @@ def start_of_supervised(
 ) -> Start:
     """Return how a new or a resumed run on given games starts.
 
-    A new network's `taught_by` names the teacher of labelled games, if there is one.
-
     Args:
         given: the games.
-        values: the call's settings by path, such as "learning.learning_rate".
+        values: the call's settings by dotted name, such as "learning.learning_rate".
         path: the path of the games, for the command that continues the run; None for games without a path.
         config: the saved config of the run in `folder`; None for a new run.
 
@@ -126,7 +124,10 @@ def start_of_supervised(
 
 
 def new_start(call: Call, given: GivenGames, values: Mapping[str, Any], path: str | None) -> Start:
-    """Return how a new run on given games starts; the arguments are those of `start_of_supervised`."""
+    """Return how a new run on given games starts; the arguments are those of `start_of_supervised`.
+
+    The teacher who has labelled the games, if there is one, is added to the network's `taught_by`.
+    """
     settings = change_settings(SupervisedSettings(), values).completed(len(given.lengths))
     model, notes = new_network(call, recipe_for(call.env).network, settings.seed)
     if given.teacher and given.teacher not in model.taught_by:

@@ -33,10 +33,10 @@ def usual_game(name: str, usual_games: Mapping[str, GameEnv]) -> GameEnv:
 
 
 def describe_start(start: Position) -> dict[str, Any]:
-    """Return the description of a game and its first position in a page's queries, as plain data for `start_from`."""
+    """Return a game and its first position as plain data, which a page sends in its queries and `start_from` reads."""
     env, setup = start.env, start.setup
     config = {name: setup.get(name, value) for name, value in env.config.items()}  # the set-up may have another komi
-    words = {word: setup[word] for word in env.setup_words if word in setup}
+    words = {word: setup[word] for word in env.setup_words if word in setup}  # what is set up in words, such as stones
     return {"name": env.name, "config": config, "setup": words}
 
 
