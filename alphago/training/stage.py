@@ -129,9 +129,8 @@ class Stage:
         """
         saved_class, own_class = data["source_class"], self.source_class
         if own_class != saved_class:
-            raise ValueError(
-                f"source must make a {saved_class}, which played the run's unfinished games, got {own_class}"
-            )
+            played = f"{saved_class}, which played the run's unfinished games"
+            raise ValueError(f"source must make a {played}, got {own_class}")
         self.memory.restore(records, data["memory"])
         if self.adaptive is not None and data["adaptive"] is not None:
             self.adaptive.restore(data["adaptive"])

@@ -68,8 +68,8 @@ class Inputs:
     """
 
     def __init__(self, batch: DeviceSample) -> None:
-        # Memory that `fill` overwrites for each step, but for the sum of weights.  No step reads that sum: it is a part of
-        # `share`, which the caller of `fill` computes.
+        # Memory that `fill` overwrites for each step, but for the sum of weights.  No step reads that sum: it is a part
+        # of `share`, which the caller of `fill` computes.
         self.batch = DeviceSample(batch.tensors.map(torch.empty_like), batch.weight_sum)
         self.share = torch.ones((), device=batch.tensors.value.device)
 

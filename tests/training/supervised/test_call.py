@@ -216,7 +216,7 @@ class TestTraining:
         stop = interrupt_at(1)
         train_supervised(ENV, dataset, folder=tmp_path / "part", **{**options, "reports": [stop]})
         assert stop.stopped
-        words = f"must be one of self-play, and is resumed by `alphago supervised {dataset} --folder {tmp_path}/part`"
+        words = f"a run of self-play for this call, and is not: `alphago supervised {dataset} --folder {tmp_path}/part`"
         with pytest.raises(ValueError, match=re.escape(words)):
             train(ENV, folder=tmp_path / "part", reports=(), device="cpu")
         # What the call leaves out is the run's: games, tests, batch size, learning rate, seed.
@@ -239,7 +239,7 @@ class TestTraining:
         assert moved == ("dataset", str(dataset), str(tmp_path / "moved"))
         assert read_history(tmp_path / "run").metrics[-1]["games"] == 12
         run(tmp_path / "played", 2, env=ENV, source=RandomGames)
-        with pytest.raises(ValueError, match="must be one of given games, and is resumed by `alphago train --folder"):
+        with pytest.raises(ValueError, match="must be a run of given games for this call, and is not: `alphago train"):
             train_supervised(ENV, dataset, folder=tmp_path / "played", reports=(), device="cpu")
 
 
