@@ -176,16 +176,16 @@ class DeviceWaves:
         Args:
             evaluator: a `WaveEvaluator`.
             budget: int32 [games], the simulations left in each game; reduced by those of the waves.
-            plan: for each wave, how many leaves it may have in a game; of one wave if there are `roots`.
+            plan: for each wave, how many leaves it may have in a game; with `roots` there is only one wave.
             roots: see Roots.
-            change: see Change; with a change the waves are no CUDA graphs.
+            change: see Change.
         """
         if self.tree is not tree or self.evaluator is not evaluator:
             self.tree, self.evaluator, self.graphs = tree, evaluator, {}
         with evaluator.stream():
             games = self.upload_budget(budget)  # the number of games in the waves
             for leaves in plan:
-                if roots is None and change is None:
+                if roots is None and change is None:  # otherwise the wave is no CUDA graph
                     evaluator.repeat(partial(self.wave, games, leaves), self.graphs, (games, leaves))
                 else:
                     self.wave(games, leaves, roots, change)

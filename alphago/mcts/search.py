@@ -216,7 +216,7 @@ class Search:
         Their roots are evaluated, nodes are allocated, and the rule makes its own preparations.
         """
         self.expand_roots(games)
-        # One node to spare, since kernels do not check the capacity.
+        # A simulation adds one node at most.  One more is a margin: kernels do not check the capacity.
         self.make_room(int((self.tree.used[games] + readouts).max(initial=0)) + self.rule.room + 1)
         self.rule.prepare(self.tree, games, readouts)
         if self._device_waves is not None:

@@ -70,7 +70,7 @@ class SearchGroup:
             self.end_question(slot)
         self.begin_questions()
         self.end_settled()
-        # One node to spare, since kernels do not check the capacity.
+        # A simulation adds one node at most.  One more is a margin: kernels do not check the capacity.
         self.search.make_room(int(self.search.tree.used.max()) + self.search.settings.leaves + 1)
         if self.budget.any() and not self.search.wave(self.budget, self.wave_leaves()):
             self.budget[:] = 0  # the wave found no new leaf, so that more simulations would change nothing

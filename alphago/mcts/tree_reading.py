@@ -80,8 +80,8 @@ def add_up(search: Search, games: np.ndarray, moves: bool) -> TreeSums:
     numbers = np.zeros((4, len(games), columns))
     ownership = np.zeros((2, len(games), columns if moves else 1, search.points), np.float32)
     sums = TreeSums(*numbers, *ownership)  # four fields of numbers, then two of ownership
-    branch = np.empty(search.tree.used.max(), np.int32)
-    search.tree.launch(kernels.add_up, games, branch, sums)
+    branch = np.empty(search.tree.used.max(), np.int32)  # scratch of the kernel, for the nodes of one tree
+    search.tree.launch(kernels.add_up, games, branch, sums)  # this kernel runs on the CPU in any case: it fills `sums`
     return sums
 
 

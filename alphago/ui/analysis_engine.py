@@ -180,8 +180,8 @@ class AnalysisEngine:
         """Send the new warnings of a query: those that no earlier query had.
 
         With `notes`, the new warnings become the query's `note`, which its next reply contains.  Without `notes`, each
-        new warning is a reply of its own.  Warnings about rules then count as new in each query: they say that the
-        scores in the replies to this query are by other rules than the query's.
+        new warning is a reply of its own; and a warning about rules counts as new in each query, since
+        the scores in the replies to this query are by other rules than the query's.
         """
         always = () if self.notes else ("rules",)  # fields whose warnings count as new in each query
         new = [(field, text) for field, text in query.warnings if field in always or (field, text) not in self._warned]

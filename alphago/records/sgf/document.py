@@ -95,10 +95,11 @@ def to_document(game: SgfGame) -> SgfDocument:
 
 
 def shared_document(game: SgfGame) -> tuple[SgfDocument, SgfGame]:
-    """Return the document to which a game's further moves are added, and the game whose texts it has.
+    """Return the document to which a game's further moves are added, and the game whose texts are in the document.
 
-    For a game that was read from a file, both are the file's, and `line` of the document ends with the last move that
-    the game shares with the file.  Otherwise they have no moves and no texts.
+    For a game that was read from a file, and still has its set-up, both are the file's.  `line` of the document then
+    ends with the last move that the game shares with the file; where the game was cut short there, the rest of the
+    file's main line is left out.  Otherwise both have no moves and no texts.
     """
     origin = game.origin
     if origin is None or origin.game.setup != game.setup:
@@ -107,13 +108,14 @@ def shared_document(game: SgfGame) -> tuple[SgfDocument, SgfGame]:
     shared_count = game.count_shared(saved_game)
     document.line += origin.line[:shared_count]
     last = document.line[-1]
-    # A file may have several moves in a node.  Those after the last shared move, in its node, get a node of their own.
-    further = origin.line[shared_count:].count(last)
-    if further:
-        further_movers = saved_game.movers[shared_count : shared_count + further]
-        document.split(last, [SIDE_LETTERS[mover] for mover in further_movers])
-    if shared_count == len(game.moves) < len(saved_game.moves):  # the game is cut short
-        del document.children[last][:1]  # the rest of the main line
+    # A file may have several moves in a node.  If the node of the last shared move has more, which the game does not
+    # share, these get a node of their own, its only child.
+    unshared_count = origin.line[shared_count:].count(last)
+    if unshared_count:
+        unshared_movers = saved_game.movers[shared_count : shared_count + unshared_count]
+        document.split(last, [SIDE_LETTERS[mover] for mover in unshared_movers])
+    if shared_count == len(game.moves) < len(saved_game.moves):  # the game is cut short, and does not go on otherwise
+        del document.children[last][:1]  # the first child: the rest of the file's main line
         if document.children[last]:  # an empty node keeps the next variation from becoming the main line
             document.add(last, {}, first=True)
     return document, saved_game

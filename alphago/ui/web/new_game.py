@@ -126,7 +126,7 @@ def link_head(start: Position) -> str:
     """Return the part of a link that names a game, its options and its set-up; a page adds the moves."""
     env, setup = start.env, start.setup
     fields = {"game": env.name}
-    # Options at the start, such as a handicap, are in the set-up.
+    # Options at the start, such as a handicap, are left out: their stones are in the set-up's words.
     fields |= {option.name: option.value for option in env.options if not option.at_start}
     fields |= {word: setup[word] for word in env.setup_words if setup.get(word)}
     return urlencode(fields)
