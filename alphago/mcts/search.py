@@ -256,7 +256,8 @@ class Search:
 
         Returns:
             On the CPU whether the wave found new leaves, on a device whether it ran simulations.  If not, another wave
-            would not do so either: a wave goes on until it has its leaves, or no game has simulations left.
+            would not do so either: a wave goes on until it has its leaves, no game has simulations left, or the rule
+            waits for values, which only new leaves bring.
         """
         leaves = leaves or self.settings.leaves
         if self._device_waves is not None:

@@ -417,7 +417,7 @@ def value_from_data(
     name = data.get(KIND)  # None where there is one class only
     by_name: dict[Any, type] = {} if declared is None else {label: kind for kind, label in declared.names.items()}
     kind = declared.kind if declared is not None and name is None else by_name.get(name)
-    if not is_dataclass(kind):  # a class of the caller's own, or None, which is no dataclass either
+    if not is_dataclass(kind):  # None, for a class of the caller's own, or a class without settings
         own = [item for item in items if qualified_name(type(item)) == name]
         if own and not is_dataclass(own[0]):
             return own[0]  # only the caller can give it: its settings are not in the data

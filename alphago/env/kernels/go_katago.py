@@ -74,8 +74,8 @@ def only_ko_forbids(row, point):
         return False
     # Beside an own stone, suicide would be of several stones, which the rules may allow.
     suicide_is_legal = load(row, layout.SUICIDE) != 0 and count_beside(row, point, mover) > 0
-    # The last argument of `allowed` is whether to check the ko rule.  Without that check, `allowed` answers whether the
-    # move is no suicide.  If the move is no suicide, or a legal suicide, only the ko rule can forbid it.
+    # The last argument of `allowed` is whether to check the ko rule.  If the move is no suicide, or a legal suicide,
+    # only the ko rule can forbid it.
     is_allowed = allowed(row, point, mover, True)
     return not is_allowed and (suicide_is_legal or allowed(row, point, mover, False))
 

@@ -29,7 +29,8 @@ def is_legal(row, action):
     point = point_of(row, action)
     if load(row, cell(point) + layout.COLOUR) != layout.EMPTY:
         return False
-    # A move can repeat a board only on a point from which a stone was removed: only there the ko rule is checked.
+    # A move that is no suicide can repeat a board only on a point from which a stone was removed: only there the ko
+    # rule is checked for it.
     return allowed(row, point, load(row, layout.TO_PLAY), is_vacated(row, point))
 
 

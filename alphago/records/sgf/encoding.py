@@ -5,6 +5,7 @@ or a backslash.  So a file of several games, which may declare several encodings
 """
 
 import codecs
+import contextlib
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -211,15 +212,16 @@ def end_of_game(data: bytes, begin: int, likely: str) -> int:
     while True:
         part = data[begin : begin + size]
         name, _ = find_encoding(part, likely)
-        try:
-            text = part.decode(name, "surrogateescape")  # this text can be encoded to the same bytes again
+        has_no_end = begin + size >= len(data)  # if the end is not found in this part either
+        # Raised for text in ISO-2022 or HZ that is damaged, or that the part cuts within a letter.
+        with contextlib.suppress(UnicodeError):
+            text = part.decode(name, "surrogateescape")  # other texts can be encoded to the same bytes again
             tree = read_tree(text, 1)  # after the game's first bracket
             if tree.complete:
                 return begin + len(text[: tree.end].encode(name, "surrogateescape"))
-        except UnicodeError:  # damaged ISO-2022 or HZ, which not even "surrogateescape" keeps: the end is not known
-            return len(data)
+            has_no_end = has_no_end or tree.too_long
         # A game that is too long to be read, or that is cut off, has no known end: it takes the rest of the data.
-        if tree.too_long or begin + size >= len(data):
+        if has_no_end:
             return len(data)
         size *= 4
 

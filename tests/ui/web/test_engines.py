@@ -1,10 +1,13 @@
 """The networks that a page may choose from: which is usual, which fits, and that each is loaded once."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from alphago import ConnectFourEnv, GoEnv, NeuralNet
+from alphago import ConnectFourEnv, GoEnv, NeuralNet, Position
+from alphago.cli.web import get_ready
+from alphago.mcts.analyst import Analyst
 from alphago.mcts.questions import Limit
 from alphago.mcts.rule import measured_threshold
 from alphago.ui.web.engines import PLAYOUTS, Choice, Engines
@@ -42,6 +45,19 @@ def test_an_engine_is_loaded_once_for_all_komis_and_anew_when_its_file_changes(t
     assert engines.engine("own", GoEnv(7)).env.N == 7
     NeuralNet(GO, tower_height=0, channels=4).save(path)
     assert engines.engine("own", GO) is not first
+
+
+def test_a_page_that_opens_finds_a_search_that_has_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Position] = []
+    ask = Analyst.ask
+
+    def note_and_ask(analyst: Analyst, position: Position, **options: Any) -> Any:
+        asked.append(position)
+        return ask(analyst, position, **options)
+
+    monkeypatch.setattr(Analyst, "ask", note_and_ask)
+    get_ready(offered(Choice("own", NeuralNet(GO, tower_height=0, channels=4), "go")), GO, False)
+    assert [position.moves for position in asked] == [GO.position().moves]
 
 
 def test_a_network_that_does_not_play_the_game_is_a_sentence() -> None:
