@@ -41,7 +41,7 @@ class WatchedRecords:
     def test(self, evaluator: Evaluator, device: str, *, stop: threading.Event, **_: Any) -> WatchResult | None:
         """Let a network predict all games, AT_ONCE of them together; return None if `stop` was set before the end.
 
-        `device` and the other arguments of `Watched.test` are ignored: nobody plays, by chance or within a time.
+        `device` and the other arguments of `Watched.test` are ignored: no games are played, without any limit of time.
         """
         parts = []
         for first in range(0, len(self.records), AT_ONCE):

@@ -58,7 +58,7 @@ def read_game_tree(query: Mapping[str, Any], usual_games: Mapping[str, GameEnv])
         tree.nodes[number] |= node
     tree.view |= {"names": [str(name) for name in field_of(query, "names", list)], "file": str(query.get("file", ""))}
     tree.view["end"] = check_int("end", query.get("end", 0), 0, len(nodes) - 1)
-    tree.view["fileLoser"] = query.get("fileLoser", 0)  # who resigns in the opened file, +1 or -1; 0 for nobody
+    tree.view["fileLoser"] = query.get("fileLoser", 0)  # who resigns in the opened file, +1 or -1; 0 for neither side
     return tree
 
 
@@ -140,7 +140,7 @@ def format_result(tree: GameTree) -> str | None:
     last = main_line_end(tree.nodes) if is_opened else tree.view["end"]
     node, position, count = tree.nodes[last], tree.positions[last], count_at(tree, last)
     loser = check_int("loser", node.get("loser", 0), -1, 1)
-    # Since the file was opened, nobody has played on from its last node, counted its stones or resigned there.
+    # Since the file was opened, no move was added to its last node, no stones were counted and no side resigned there.
     is_as_in_file = file_number(node) >= 0 and count is None and loser == tree.view["fileLoser"]
     if is_opened and is_as_in_file:
         return None

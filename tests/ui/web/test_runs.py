@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from alphago import ConnectFourEnv, GameEnv, GoEnv, train
+from alphago.env.games import GAMES
 from alphago.env.packaged_nets import NETWORKS
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.training.history import EVALUATIONS, METRICS
 from alphago.training.runs.config import read_config, write_config
 from alphago.ui.web.engines import Engines
@@ -175,6 +177,21 @@ def test_what_the_page_fetches(run: Path) -> None:
         assert len(watched["games"]) > 2
         tag = f'"minutes-{Runs([run]).stamp()}"'
         assert served.get("/watch", **{"If-None-Match": tag}) == (304, "")  # unchanged runs are not sent again
+
+
+class LimitedEnv(TicTacToeEnv):
+    """A game with an option for which None is a value, and not the default."""
+
+    name = "limited"
+
+    def __init__(self, limit: int | None = 5) -> None:
+        self.config = {"limit": limit}
+
+
+def test_an_option_given_as_none_is_not_its_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(GAMES, "limited", LimitedEnv)
+    limits = [make_offer([], "limited", None, given).usual_games["limited"].config for given in ({}, {"limit": None})]
+    assert limits == [{"limit": 5}, {"limit": None}]
 
 
 def test_a_run_plays_with_its_newest_network(run: Path) -> None:
