@@ -14,11 +14,11 @@ from alphago.arena.match_work import travelling_network
 from alphago.arena.result_folder import Match, ResultFolder
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.arena.submission import MOVE_SECONDS, Submission
+from alphago.drawing.live_bar import LiveBar
 from alphago.env.game import GameEnv
 from alphago.mcts.levels import LevelTerms, level_conditions
 from alphago.mcts.rule import temperature_plies
 from alphago.system.files import lock
-from alphago.system.live_bar import LiveBar
 from alphago.system.validation import check_ranges, setting, settings
 from alphago.workers.jobs import JobPool
 

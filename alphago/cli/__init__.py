@@ -1,5 +1,6 @@
 """The command `alphago`: each verb has a module, which is imported when the verb is called."""
 
+import _thread
 import argparse
 import contextlib
 import gc
@@ -7,13 +8,14 @@ import importlib
 import re
 import signal
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 
 import alphago
 from alphago.cli.errors import error_text, memory_warning
 from alphago.cli.options import Parser, format_usage
 from alphago.system.files import user_path
-from alphago.system.interrupts import INTERRUPTED, ended_by_interrupt, repeated_interrupts
+from alphago.system.interrupts import INTERRUPTED, ended_by_interrupt
 from alphago.system.validation import near_misses, printable, shortened
 
 # A ~ for the home folder: at the beginning of a word or after =, and at the word's end or before a /.
@@ -21,6 +23,7 @@ HOME = re.compile(r"(?:^|(?<==))~(?=/|$)")
 OWN_CLASS = re.compile(r":[A-Za-z_]\w*$")  # the end of MODULE:CLASS
 USAGE_ERROR = 2  # exit code for errors that the user can correct: a missing file, a wrong model, a wrong option
 LONGEST_ERROR = 1000  # letters
+DELAY = 0.05  # seconds after which a lost Ctrl-C is repeated
 
 # For each verb, its module and its purpose.  The module has `run(options)`, whose docstring is the verb's help (see
 # Parser), and `add_options(parser)`.
@@ -104,7 +107,6 @@ def quick_imports() -> Iterator[None]:
 def run(verb: str, parser: Parser, options: argparse.Namespace) -> int:
     """Run a verb with its parsed options, and return the exit code; errors that a user can correct are printed."""
     try:
-        # Python drops a Ctrl-C that comes in a destructor or in a callback of an import; here it is then sent again.
         with repeated_interrupts():
             code = int(options.run(options))
         sys.stdout.flush()  # raises if the disk is full; later, at the exit of Python, a failure would not be caught
@@ -116,6 +118,39 @@ def run(verb: str, parser: Parser, options: argparse.Namespace) -> int:
             raise
         print(f"alphago {verb}: {printable(shortened(sentence, LONGEST_ERROR))}", file=sys.stderr)
         return USAGE_ERROR
+
+
+@contextlib.contextmanager
+def repeated_interrupts() -> Iterator[None]:
+    """Within the `with` block, send Ctrl-C again whenever Python has ignored it.
+
+    A KeyboardInterrupt in a destructor, or in a callback of an import or a garbage collection, does not end the
+    program: Python prints the error and goes on.  Here the error is not printed, and Ctrl-C is sent again after DELAY.
+    """
+    before = sys.unraisablehook
+
+    def hook(lost: "sys.UnraisableHookArgs", /) -> None:
+        """Repeat a KeyboardInterrupt that Python has ignored; print any other error as before."""
+        if issubclass(lost.exc_type, KeyboardInterrupt):
+            timer = threading.Timer(DELAY, interrupt_again)
+            timer.daemon = True  # it does not delay the end of the program
+            timer.start()
+        else:
+            before(lost)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+
+
+def interrupt_again() -> None:
+    """Send Ctrl-C to the main thread; on systems with `pthread_kill` this also ends a call that waits."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)  # `or 0` for the type checker only
+    else:
+        _thread.interrupt_main()
 
 
 def make_parser(verb: str, *, in_full: bool = False) -> Parser:

@@ -8,10 +8,10 @@ from alphago.cli.label import with_bar
 from alphago.cli.models import add_device
 from alphago.cli.options import Parser, given_options, integer, integers, option
 from alphago.cli.settings_flags import add_flags, given_settings
+from alphago.drawing.live_bar import LiveBar
 from alphago.exams.drawn_positions import MakeSettings
 from alphago.mcts.search_specs import SEARCHES
 from alphago.system.files import write_named
-from alphago.system.live_bar import LiveBar
 
 if TYPE_CHECKING:
     from alphago.exams.exam_result import ExamResult

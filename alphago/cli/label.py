@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from alphago.cli.options import Parser, integer, option
 from alphago.cli.settings_flags import add_flags, given_settings
+from alphago.drawing.live_bar import LiveBar
 from alphago.exams.drawn_positions import LabelSettings
 from alphago.system.files import typed_path
 from alphago.system.interrupts import INTERRUPTED
-from alphago.system.live_bar import LiveBar
 
 Tell = Callable[[int, int], object]  # called with the number of positions so far, and the number to make in all
 

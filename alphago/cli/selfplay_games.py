@@ -10,6 +10,7 @@ from pathlib import Path
 from alphago.cli.models import add_device, add_game_settings, add_network, add_workers, load_given
 from alphago.cli.options import Parser, integer, option
 from alphago.cli.settings_flags import add_flags, given_settings
+from alphago.drawing.live_bar import LiveBar
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.rule import measured_threshold
@@ -17,7 +18,6 @@ from alphago.records import sgf
 from alphago.records.record import GameRecord, records_to_bytes
 from alphago.records.sgf.sgf_game import SgfGame
 from alphago.system.files import LOCK, is_new_or_empty, lock, write_atomic
-from alphago.system.live_bar import LiveBar
 from alphago.system.settings import make_settings
 from alphago.system.validation import check_int
 from alphago.training.call.selfplay_call import selfplay

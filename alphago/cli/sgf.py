@@ -7,12 +7,12 @@ from pathlib import Path
 
 from alphago.cli.options import Parser, given_options, integer, number, option
 from alphago.cli.settings_flags import add_flags, given_settings
+from alphago.drawing.live_bar import LiveBar
 from alphago.records.dataset import Dataset, is_dataset
 from alphago.records.dataset_import import ImportReport, import_games
 from alphago.records.dataset_writer import Split
 from alphago.records.game_conversion import GameFilter
 from alphago.system.cores import available_cores
-from alphago.system.live_bar import LiveBar
 
 MOST_PROCESSES = 8  # that read files of games, unless --workers asks for more
 

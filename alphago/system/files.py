@@ -1,4 +1,4 @@
-"""Write files atomically, read them, set damaged ones aside, and lock folders.
+"""Write files atomically, read them, and lock folders.
 
 Only regular files are read and written: opening a pipe may never end, and a device or socket is no place for a file.
 Every OSError names the file.
@@ -23,7 +23,6 @@ if sys.platform != "win32":
     import fcntl
 
 LOCK = "lock"
-DAMAGED = ".damaged"  # suffix of damaged files that were set aside
 MOST_BYTES = 2**32  # largest file that is read as a whole; the package's own files are far smaller
 
 
@@ -207,17 +206,6 @@ def parse_json(data: bytes) -> Any:
 def bytes_digest(data: bytes) -> str:
     """Return a hash of 32 hexadecimal digits, which shows later whether saved data was damaged."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()
-
-
-def set_aside(path: Path, reason: str) -> str:
-    """Rename a damaged file, and return a sentence about it for a report.
-
-    Args:
-        reason: the part of the sentence after the file's name, such as "is damaged".
-    """
-    aside = path.with_name(path.name + DAMAGED)
-    path.replace(aside)
-    return f"{path} {reason}; it was set aside as {aside.name}"
 
 
 def lock(folder: Path) -> BinaryIO:

@@ -10,22 +10,11 @@ import re
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
-from enum import Enum
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeGuard, TypeVar, Union, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import Any, TypeGuard, TypeVar, Union, dataclass_transform, get_args, get_origin, get_type_hints
 
 Kind = TypeVar("Kind")
 Call = TypeVar("Call", bound=Callable[..., Any])
-
-
-class Unset(Enum):
-    """The type of UNSET, the default of a keyword for which None is a meaningful value."""
-
-    UNSET = "unsaid"
-
-    def __repr__(self) -> str:
-        return self.name
-
 
 BY_KEYWORD = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 LARGEST = 10**9  # upper bound of a number in a setting that declares no upper bound
@@ -36,8 +25,6 @@ UNCLEAR_ERRORS = ("The truth value of an", "attribute name must be string")
 
 # Control characters except tab and line break, marks that reverse the direction of writing, and lone surrogates.
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
-UNSET: Literal[Unset.UNSET] = Unset.UNSET
 
 
 def setting(

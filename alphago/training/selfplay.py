@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from alphago.drawing.live_bar import LiveBar
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, quick_switches
 from alphago.records.record import GameRecord, read_arrays, to_arrays
-from alphago.system.live_bar import LiveBar
 from alphago.training.group import GameGroup, Group
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import GameSource, OnGame

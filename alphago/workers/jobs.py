@@ -16,8 +16,8 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from alphago.drawing.live_bar import LiveBar
 from alphago.env.game import GameEnv
-from alphago.system.live_bar import LiveBar
 from alphago.system.validation import check_int
 from alphago.workers.own_workers import OwnWorkers
 from alphago.workers.ray_cluster import RayCluster, cluster_here, import_ray

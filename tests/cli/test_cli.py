@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import alphago
-from alphago.cli import VERBS, main, make_parser
+from alphago.cli import VERBS, main, make_parser, repeated_interrupts
 from alphago.cli.analysis_protocol import engine_settings
 from alphago.cli.errors import error_text
 from alphago.nn.model_files import ModelError
@@ -236,3 +236,21 @@ def test_every_option_that_the_package_names_exists() -> None:
                     allowed = parsers.get(verb, every) | foreign
                     wrong += [(path.name, verb, name) for name in re.findall(flag, rest) if name not in allowed]
     assert not wrong
+
+
+class Dying:
+    def __del__(self) -> None:
+        raise KeyboardInterrupt
+
+
+def lose_one() -> None:
+    Dying()
+    time.sleep(60)
+
+
+def test_an_interrupt_that_a_destructor_loses_comes_again(capsys: pytest.CaptureFixture[str]) -> None:
+    """At once: it ends the wait."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background processes ignore
+    with pytest.raises(KeyboardInterrupt), repeated_interrupts():
+        lose_one()
+    assert capsys.readouterr().err == ""

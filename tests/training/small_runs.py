@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import EllipsisType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,6 @@ from alphago import GameEnv, GameRecord, GoEnv, NeuralNet, Report, train
 from alphago.nn.inference.frozen_net import frozen_copy
 from alphago.records.record import RecordBuilder, load_records, read_arrays, to_arrays
 from alphago.system.settings import make_settings, values_by_path
-from alphago.system.validation import UNSET, Unset
 from alphago.training.call.session import open_run
 from alphago.training.call.start import Call, Start, seeded
 from alphago.training.call.train_call import new_run, resumed_run
@@ -117,7 +117,7 @@ def run(folder: Path, num_games: int | None = 16, env: GameEnv = GO, **settings:
 
 
 def go_on(
-    folder: Path, num_games: int | Unset | None = UNSET, env: GameEnv = GO, **settings: Any
+    folder: Path, num_games: int | EllipsisType | None = ..., env: GameEnv = GO, **settings: Any
 ) -> tuple[NeuralNet, Listener]:
     """A run goes on, with no settings but these."""
     listener = Listener()

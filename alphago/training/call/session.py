@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from alphago.drawing.live_bar import LiveBar
 from alphago.mcts.warm_up import warm_up
 from alphago.nn.inference.gpu_forms import translate_out_of_memory
 from alphago.nn.inference.hardware import why_not_gpu
@@ -15,7 +16,6 @@ from alphago.nn.model_files import LATEST, read_description, read_notes
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.files import user_path
-from alphago.system.live_bar import LiveBar
 from alphago.system.settings import addresses, value_to_data
 from alphago.training.call.progress import run_progress
 from alphago.training.call.signals import stopped_at, stopped_by_interrupt

@@ -15,12 +15,13 @@ from alphago.env.game import GameEnv, check_env
 from alphago.mcts.evaluator import network_and_game
 from alphago.nn.inference.hardware import find_device
 from alphago.nn.net import NeuralNet, build_net
-from alphago.system.settings import changes, from_data, to_data
+from alphago.system.settings import to_data
 from alphago.system.validation import check_positive
 from alphago.training.code_digest import code_digests
 from alphago.training.judges.watcher import Watched, make_watched
 from alphago.training.runs.config import VERSION, how_to_continue, other_version, version_errors
 from alphago.training.settings.run_settings import AnyRunSettings, RunSettings
+from alphago.training.settings.saved_settings import changes, from_data
 from alphago.training.watch.report import Report
 
 Settings = TypeVar("Settings", bound=AnyRunSettings)

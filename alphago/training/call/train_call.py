@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import EllipsisType
 from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.nn.inference.hardware import choose_dtype, cpu_has, dtype_name
 from alphago.nn.net import NeuralNet
 from alphago.system.settings import change_settings, keywords, values_by_path
-from alphago.system.validation import UNSET, Unset, checks_keywords, is_int
+from alphago.system.validation import checks_keywords, is_int
 from alphago.training.call.session import train_run
 from alphago.training.call.start import Call, Start, change_config, make_start, new_config, new_network, saved_run
 from alphago.training.learner import Learner, MakeLearner, choose_bfloat16
@@ -24,7 +25,7 @@ from alphago.training.workers.remote_selfplay import settings_with_workers, sour
 @checks_keywords(keywords(RunSettings))
 def train(
     env: GameEnv,
-    num_games: int | Unset | None = UNSET,
+    num_games: int | EllipsisType | None = ...,
     *,
     preset: str | None = None,
     model: NeuralNet | str | Path | None = None,
@@ -102,7 +103,7 @@ def train(
     by_workers = source_by_workers(workers, max_lag)
     parts = {"make_source": by_workers or source, "make_learner": learner}
     call = Call(env, model, sizes, device, reports=reports, stop_after=stop_after, **parts)
-    if num_games is not UNSET:
+    if num_games is not ...:
         settings["num_games"] = num_games
     given = values_by_path(RunSettings, settings)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from alphago.system.files import bytes_digest, parse_json, read_file, set_aside, typed_path, write_atomic
+from alphago.system.files import bytes_digest, parse_json, read_file, typed_path, write_atomic
 from alphago.system.settings import KIND
 from alphago.system.validation import shown
 
@@ -131,6 +131,17 @@ def repair_config(path: Path, config: dict[str, Any]) -> list[str]:
         notes.append(f"{damage}; it was restored from its copy")
     write_config(path, config)
     return notes
+
+
+def set_aside(path: Path, reason: str) -> str:
+    """Rename a damaged file, and return a sentence about it for a report.
+
+    Args:
+        reason: the part of the sentence after the file's name, such as "is damaged".
+    """
+    aside = path.with_name(f"{path.name}.damaged")
+    path.replace(aside)
+    return f"{path} {reason}; it was set aside as {aside.name}"
 
 
 @contextlib.contextmanager

@@ -19,10 +19,18 @@ import torch
 from alphago.nn.model_files import LATEST, ModelError, content_digest, read_sealed, read_weights, sealed_bytes
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord, read_arrays, records_to_bytes
-from alphago.system.files import LOCK, bytes_digest, explain_os_error, lock, read_file, set_aside, write_atomic
+from alphago.system.files import LOCK, bytes_digest, explain_os_error, lock, read_file, write_atomic
 from alphago.system.npz import read_npz
 from alphago.training.history import EVALUATIONS, METRICS, append_row, truncate
-from alphago.training.runs.config import COPY, holds_run, how_to_go_on, read_config, repair_config, write_config
+from alphago.training.runs.config import (
+    COPY,
+    holds_run,
+    how_to_go_on,
+    read_config,
+    repair_config,
+    set_aside,
+    write_config,
+)
 
 STATE, GAMES, WEIGHTS = "state", "games", "weights"
 LOGS = (METRICS, EVALUATIONS)

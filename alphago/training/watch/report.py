@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from tqdm.auto import tqdm
 
+from alphago.drawing.live_bar import LiveBar
 from alphago.env.game import GameEnv
 from alphago.records.record import GameRecord
-from alphago.system.live_bar import LiveBar
 from alphago.system.optional import optional_import
 from alphago.training.history import Row, number, opponent_name
 from alphago.training.metrics import bottleneck

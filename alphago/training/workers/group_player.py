@@ -22,8 +22,9 @@ from alphago.nn.inference.hardware import find_device
 from alphago.nn.net import NeuralNet, net_from_arrays, net_to_arrays
 from alphago.nn.threads import own_thread_settings
 from alphago.records.record import GameRecord, read_arrays, to_arrays
-from alphago.system.settings import from_data, to_data
+from alphago.system.settings import to_data
 from alphago.training.group import Group
+from alphago.training.settings.saved_settings import from_data
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.workers.work import RemoteWork, known_game, pack, plain_game, unpack
 

@@ -9,11 +9,12 @@ import pytest
 
 from alphago import GoEnv, Gumbel, Puct, SearchSettings
 from alphago.system.cores import available_cores
-from alphago.system.settings import change_settings, from_data, to_data
+from alphago.system.settings import change_settings, to_data
 from alphago.training.judges.prediction import HeldOutGames
 from alphago.training.settings.judge_settings import Gate
 from alphago.training.settings.learning_settings import Window
 from alphago.training.settings.run_settings import RunSettings
+from alphago.training.settings.saved_settings import from_data
 from tests.training.small_runs import nadam, run, run_settings, started
 
 

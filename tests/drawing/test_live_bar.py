@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from alphago.system.live_bar import LiveBar
+from alphago.drawing.live_bar import LiveBar
 
 
 def test_a_file_gets_few_lines(capsys: pytest.CaptureFixture[str]) -> None:

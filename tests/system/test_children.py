@@ -1,37 +1,17 @@
-"""Ctrl-C is neither lost nor told by a traceback; child processes import what this process would."""
+"""Child processes end with their parent, and import what this process would."""
 
 import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from alphago.system.children import child_environment, python_command
-from alphago.system.interrupts import repeated_interrupts
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "alphago"
-
-
-class Dying:
-    def __del__(self) -> None:
-        raise KeyboardInterrupt
-
-
-def lose_one() -> None:
-    Dying()
-    time.sleep(60)
-
-
-def test_an_interrupt_that_a_destructor_loses_comes_again(capsys: pytest.CaptureFixture[str]) -> None:
-    """At once: it ends the wait."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background processes ignore
-    with pytest.raises(KeyboardInterrupt), repeated_interrupts():
-        lose_one()
-    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.slow
