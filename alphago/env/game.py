@@ -242,7 +242,7 @@ class GameEnv:
         return type(self) is type(other) and self.config == other.config
 
     def __hash__(self) -> int:
-        return hash((type(self), *self.config.items()))
+        return hash((type(self), *self.config))  # without the values, which may be lists
 
 
 def check_env(env: object, name: str = "env") -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -136,14 +136,14 @@ class OwareEnv(GameEnv):
         repetition = to_option("repetition", self.repetition, title="Repetition ends")
         return repetition, to_option("remainder", self.remainder, title="Seeds left go to", choices=REMAINDERS)
 
-    def replace(self, **options: object) -> "OwareEnv":
+    def replace(self, **options: object) -> Self:
         """Return the same game with some options changed.
 
         If `rules` is among them, all rules that are not given become those of `rules`.
         """
         # The config gives every rule a value, which would count more than `rules`.
         kept = {"planes": self.plane_set} if "rules" in options else self.config
-        return OwareEnv(**{**kept, **options})
+        return type(self)(**{**kept, **options})
 
     def accepts(self, other: GameEnv) -> bool:
         """Return whether `other` is Oware by the same rules; `graded` and `planes` may differ."""
@@ -159,7 +159,7 @@ class OwareEnv(GameEnv):
         arguments: list[str] = min(calls, key=len)
         return f"OwareEnv({', '.join(arguments)})"
 
-    def match_variant(self) -> "OwareEnv":
+    def match_variant(self) -> Self:
         """Return the game without graded outcomes, since a match counts wins."""
         return self.replace(graded=False)
 

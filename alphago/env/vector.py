@@ -57,6 +57,7 @@ class VectorEnv:
             setup: how these games and those after them begin, keywords of `GameBatch.reset` (Go: komi, stones,
                 to_play).
         """
+        self.env.position(**setup)  # raises for a set-up that is refused, before the games change
         self.batch.reset(self._slots, **setup)
         self._setup = setup
         return self.observe()

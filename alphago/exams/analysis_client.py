@@ -132,7 +132,10 @@ class AnalysisClient(LineProcess):
         self.send({"id": "models", "action": "query_models"})
         models = self.receive().get("models", [])
         # A network without a name of its own is called by its file's.
-        names = [str(model.get("internalName") or os.path.basename(str(model.get("name", "")))) for model in models]
+        try:
+            names = [str(model.get("internalName") or os.path.basename(str(model.get("name", "")))) for model in models]
+        except (AttributeError, TypeError):
+            raise self.abort(f"the reply has no list of models: {shown(models)}") from None
         return {"program": f"{self.name} {version}".strip(), "networks": names}
 
 

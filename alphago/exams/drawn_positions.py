@@ -115,18 +115,24 @@ class DrawnPosition:
 
 
 def read_games(paths: Sequence[str | Path], env: GoEnv, positions: int) -> list[GameRecord]:
-    """Return games at `paths` that begin on the empty board; raise ValueError if there are none.
+    """Return games at `paths` that begin on the empty board, without skipped turns; raise ValueError for none.
 
     Args:
         positions: most positions in all games.  Of larger collections a random sample is read, the same on every call.
     """
     most_positions = positions // max(1, len(paths))  # from each path; without paths the error below is raised
     read = [record for path in paths for record in read_collection(path, env, most_positions)]
-    records = [record for record in read if set(record.setup) <= {"komi"}]  # no stones before the first move
+    records = list(filter(is_ordinary, read))
     if not records:
         listed = ", ".join(map(str, paths))
         raise ValueError(f"games must have one that begins on the empty board, got none in {listed}")
     return records
+
+
+def is_ordinary(record: GameRecord) -> bool:
+    """Return whether a game begins on the empty board with Black, and no turn is skipped."""
+    movers = 1 - 2 * (np.arange(len(record)) % 2)  # 1 for Black, -1 for White
+    return set(record.setup) <= {"komi"} and np.array_equal(record.movers, movers)
 
 
 def drawing_facts(records: Sequence[GameRecord], drawing: DrawSettings) -> dict[str, Any]:

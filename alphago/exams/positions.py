@@ -113,8 +113,8 @@ class Exam:
     @property
     def judge(self) -> str:
         """The judge as a clause, such as "judged by KataGo 1.17"; "" if it is unknown."""
-        judge = self.provenance.get("judge", {})
-        return f"judged by {engine_text(judge)}" if "program" in judge else ""
+        judge = self.provenance.get("judge")
+        return f"judged by {engine_text(judge)}" if isinstance(judge, dict) and "program" in judge else ""
 
 
 def engine_text(described: Mapping[str, Any]) -> str:
@@ -123,8 +123,8 @@ def engine_text(described: Mapping[str, Any]) -> str:
     Args:
         described: what `AnalysisClient.describe` returns.
     """
-    networks = " and ".join(described.get("networks", ()))
-    return " with ".join(filter(None, (described["program"], networks)))
+    networks = " and ".join(map(str, described.get("networks") or ()))
+    return " with ".join(filter(None, (str(described["program"]), networks)))
 
 
 def exam_env(size: int) -> GoEnv:

@@ -4,7 +4,6 @@ A part is two files and an entry in the index; the index is written after the fi
 only the games since the last part, and continues from there when it is repeated.
 """
 
-import contextlib
 import datetime
 import hashlib
 import io
@@ -23,6 +22,7 @@ from alphago.env.go import GoEnv
 from alphago.records import dataset as layout
 from alphago.records.dataset import GAME, INDEX, Dataset, file_entries, read_index, rules_code
 from alphago.system.files import bytes_digest, explain_os_error, lock, user_path, write_atomic
+from alphago.system.validation import printable
 
 GAMES_PER_PART, LABELS_PER_PART = 20_000, 1000  # so many games, or labelled positions, are written as one part
 EXAMPLES = 3  # messages kept about games left out, for each reason
@@ -74,7 +74,7 @@ class LeftOut(Counter[str]):
         """
         self[reason] += count
         kept = self.examples.setdefault(reason, [])
-        kept += [sentence[:LONGEST_MESSAGE] for sentence in sentences[: EXAMPLES - len(kept)]]
+        kept += [printable(sentence[:LONGEST_MESSAGE]) for sentence in sentences[: EXAMPLES - len(kept)]]
 
 
 class Collector:
@@ -218,8 +218,6 @@ class DatasetWriter:
 
     def __exit__(self, *_: object) -> None:
         self._lock.close()
-        with contextlib.suppress(OSError):
-            (self.path / "lock").unlink()
 
     @property
     def games(self) -> int:
@@ -270,6 +268,7 @@ class DatasetWriter:
             return None
         # before: how many games the dataset has without this import; jobs: how many of its jobs are done.
         imports.append({**wanted, "before": self.games, "jobs": 0, "complete": False, "rejected": {}, "examples": {}})
+        self.flush()  # so that the folder is a dataset before its first part is written
         return 0
 
     def add_batch(self, batch: Collector, jobs_done: int) -> None:
@@ -305,7 +304,7 @@ class DatasetWriter:
         with explain_os_error(f"the dataset {self.path} could not be written"):
             if self.waiting.games:
                 self.write_part(self.waiting.take())
-            write_atomic(self.path / INDEX, (json.dumps(self.index, indent=1, ensure_ascii=False) + "\n").encode())
+            write_atomic(self.path / INDEX, (json.dumps(self.index, indent=1) + "\n").encode())
 
     def write_part(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Write the arrays of a part, and add the part to the index; the index's file is not written.
@@ -347,6 +346,7 @@ class DatasetWriter:
         # A new dataset has no teacher to differ.  The date is not compared, since `teacher` has none.
         check_begun(self.path, self.index.get("teacher", teacher), teacher)
         self.index.setdefault("teacher", {**teacher, "date": datetime.date.today().isoformat()})
+        self.flush()  # so that the folder is a dataset before its first part is written
         return max((int(part["drawn"]) for part in self.index["parts"]), default=-1)
 
     def add_label(self, env: GoEnv, moves: np.ndarray, ply: int, *, komi: float, label: np.ndarray, drawn: int) -> None:

@@ -175,9 +175,9 @@ def draw_frames(record: GameRecord, env: GameEnv | None, seconds: float) -> list
         seconds: of a frame, only checked here.
 
     Raises:
-        ValueError: if the game is unknown, or unless `seconds` is positive.
+        ValueError: if the game is unknown, or unless `seconds` is positive, and at most 600.
     """
-    check_positive("seconds", seconds)
+    check_positive("seconds", seconds, 600)  # a frame of a GIF lasts 655 seconds at most
     positions = list(record.position(require_env(record, env)).replay())
     captions = [f"move {ply} of {len(record)}" for ply in range(len(record))] + [end_text(record)]
     return [position.drawing(Look(caption=text)) for position, text in zip(positions, captions, strict=True)]

@@ -18,7 +18,7 @@ def python_command(*arguments: str) -> list[str]:
 
 def child_environment() -> dict[str, str]:
     """Return the environment of a child process that imports modules from where this process does."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
 
 
 def start_child(*arguments: str, **streams: Any) -> "subprocess.Popen[bytes]":

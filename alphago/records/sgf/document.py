@@ -27,8 +27,9 @@ class SgfDocument:
     Attributes:
         nodes: the raw values of each node, by property.
         children: for each node, the numbers of its children.
-        line: the number of the root, and then of the node of each move of a `SgfGame`: line[ply] is the node of the
-            position before move `ply`.
+        line: the number of the root, and then of the node of each move of a `SgfGame`.
+        start: the number of the node of the position before the first move.  Between the root and this node others may
+            set up stones.
     """
 
     def __init__(self, nodes: Sequence[Mapping[str, Sequence[str]]], parents: Sequence[int]) -> None:
@@ -39,6 +40,11 @@ class SgfDocument:
             if parent >= 0:
                 self.children[parent].append(number)
         self.line = [0]  # the root; `to_document` appends the node of each move
+        self.start = 0
+
+    def before(self, ply: int) -> int:
+        """Return the number of the node of the position before move `ply`."""
+        return self.line[ply] if ply else self.start
 
     def add(self, parent: int, node: Node, *, first: bool = False) -> int:
         """Add a node and return its number.
@@ -87,9 +93,9 @@ def to_document(game: SgfGame) -> SgfDocument:
     document, saved_game = shared_document(game)  # saved_game: as the file had it, empty for a game from no file
     shared_count = len(document.line) - 1  # how many of the first moves of `game` the document has
     env = GoEnv(game.board_size)
-    for mover, action in zip(game.movers[shared_count:], game.moves[shared_count:], strict=True):
-        node = {SIDE_LETTERS[mover]: [point_text(env, action)]}
-        document.line.append(document.add(document.line[-1], node, first=True))
+    for ply in range(shared_count, len(game.moves)):
+        node = {SIDE_LETTERS[game.movers[ply]]: [point_text(env, game.moves[ply])]}
+        document.line.append(document.add(document.before(ply), node, first=True))
     write_changed_texts(document, game, saved_game, shared_count)
     return document
 
@@ -107,7 +113,8 @@ def shared_document(game: SgfGame) -> tuple[SgfDocument, SgfGame]:
     document, saved_game = SgfDocument(origin.tree.nodes, origin.tree.parents), origin.game
     shared_count = game.count_shared(saved_game)
     document.line += origin.line[:shared_count]
-    last = document.line[-1]
+    document.start = origin.start
+    last = document.before(shared_count)
     # A file may have several moves in a node.  If the node of the last shared move has more, which the game does not
     # share, these get a node of their own, its only child.
     unshared_count = origin.line[shared_count:].count(last)
@@ -214,7 +221,7 @@ def with_additions(
     for ply, added in properties.items():
         document.nodes[document.line[ply]] |= {name: list(values) for name, values in added.items()}
     for ply, actions in lines.items():
-        parent, mover = document.line[ply], game.movers[ply]
+        parent, mover = document.before(ply), game.movers[ply]
         for action in actions:
             parent = document.add(parent, {SIDE_LETTERS[mover]: [point_text(env, action)]})
             mover = -mover

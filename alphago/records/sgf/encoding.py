@@ -240,7 +240,9 @@ def declared_encoding(data: bytes) -> str | None:
         return None
     try:
         name = codecs.lookup(ALIASES.get(word, word)).name
-        b" ".decode(name, "replace")  # raises LookupError for a codec that is not for text, such as hex
+        # Raises LookupError for a codec that is not for text, such as hex, and ValueError for punycode, which raises it
+        # for any text that is damaged.
+        b"\xff".decode(name, "replace")
     except (LookupError, ValueError):
         return None
     if name.startswith(("utf-16", "utf-32", "utf-7")):

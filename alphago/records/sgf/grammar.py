@@ -31,8 +31,7 @@ AFTER_VALUE = re.compile(r"\s*+(?:[\[();]|[A-Za-z][A-Za-z0-9]*+\s*+\[|\Z)")
 REST = re.compile(r"((?:[^\\\]]++|\\.)*+)\]", re.DOTALL)
 LOWER = re.compile("[a-z]")
 END_OF_VARIATION = -1  # in place of a node's number in `format_tree`
-SOFT_BREAK = re.compile(r"\\(\r\n|\n\r|\n|\r)")  # an escaped line break, which is no part of a text
-ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+ESCAPED = re.compile(r"\\(?:\r\n|\n\r|[\r\n]|(.))", re.DOTALL)  # a line break that is escaped is no part of a text
 BREAKS = re.compile(r"\r\n|\n\r|\r")
 
 
@@ -194,7 +193,7 @@ def begin_node(tree: SgfTree, parent: int) -> tuple[int, Node]:
 def plain_text(raw: str) -> str:
     """Return the text of a raw value: without escapes, with line breaks as \\n and other white space as spaces."""
     if "\\" in raw:
-        raw = ESCAPED.sub(r"\1", SOFT_BREAK.sub("", raw))
+        raw = ESCAPED.sub(r"\1", raw)
     if "\r" in raw:
         raw = BREAKS.sub("\n", raw)
     return raw.replace("\t", " ").replace("\v", " ").replace("\f", " ")

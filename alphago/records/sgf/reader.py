@@ -168,7 +168,9 @@ def iterate_games(parts: list[DecodedText], name: str, env: GoEnv | None, all_li
             if not all_lines and all(fault.kind in HARMLESS for fault in faults):
                 # All moves of the text were read, so that the game can be written with the text kept as it is.
                 nodes = tuple(line[node] for node in reader.move_nodes)  # numbered in the tree, not in the line
-                game = replace(game, origin=SgfOrigin(tree, nodes, game))  # which keeps the game as it was read
+                before_first = max(0, reader.move_nodes[0] - 1) if nodes else -1  # in the line; -1: its last node
+                # The origin keeps the game as it was read.
+                game = replace(game, origin=SgfOrigin(tree, line[before_first], nodes, game))
             yield game
 
 

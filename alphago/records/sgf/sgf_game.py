@@ -26,11 +26,13 @@ class SgfOrigin(NamedTuple):
 
     Attributes:
         tree: the text's nodes.
+        start: the number of the node of the position before the first move.
         line: for each move, the number of its node in the tree.
         game: the game as it was read.
     """
 
     tree: SgfTree
+    start: int
     line: tuple[int, ...]
     game: "SgfGame"
 
