@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from alphago.env.batch import FIRST_SLOT
 from alphago.env.devices import choose_device
 from alphago.env.game import GameEnv, check_env
 from alphago.env.position import IllegalMove, Position
@@ -57,7 +58,7 @@ class VectorEnv:
             setup: how these games and those after them begin, keywords of `GameBatch.reset` (Go: komi, stones,
                 to_play).
         """
-        self.env.position(**setup)  # raises for a set-up that is refused, before the games change
+        self.env.new_batch(1).reset(FIRST_SLOT, **setup)  # raises for a set-up that is refused, before the games change
         self.batch.reset(self._slots, **setup)
         self._setup = setup
         return self.observe()

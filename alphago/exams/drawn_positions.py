@@ -125,7 +125,7 @@ def read_games(paths: Sequence[str | Path], env: GoEnv, positions: int) -> list[
     records = list(filter(is_ordinary, read))
     if not records:
         listed = ", ".join(map(str, paths))
-        raise ValueError(f"games must have one that begins on the empty board, got none in {listed}")
+        raise ValueError(f"games must have one on the empty board without skipped turns, got none in {listed}")
     return records
 
 

@@ -94,10 +94,6 @@ class Workers(contextlib.AbstractContextManager["Workers"]):
         self.count = count
         self._pool = ThreadPoolExecutor(count, initializer=torch.set_num_threads, initargs=(1,))
 
-    def submit(self, task: Callable[[], object]) -> None:
-        """Let a thread do a task, and do not wait for it; the task must not raise an exception, which would be lost."""
-        self._pool.submit(task)
-
     def run(self, tasks: Sequence[Callable[[], Result]], stop: threading.Event | None = None) -> list[Result]:
         """Run the tasks and return their results, in order.
 

@@ -134,7 +134,7 @@ class Pace:
         self.began, self.processor_before = clock.seconds, clock.processor
         self.moves_before = source.moves
         self.readouts_before = source.readouts_done
-        self.play_ended: float | None = None  # the time when the iteration's self-play was over
+        self.play_ended = self.began  # `end_play` sets it to the time when the iteration's self-play was over
 
     def end_play(self) -> None:
         """Record that the iteration's self-play is over and training begins."""
@@ -143,7 +143,7 @@ class Pace:
     def metrics(self) -> dict[str, float | None]:
         """Return the metrics at the end of the iteration, by name; speeds are None if the source did not search."""
         now = self.clock.seconds
-        playing = (self.play_ended or now) - self.began  # seconds; without `end_play`, the whole iteration
+        playing = self.play_ended - self.began  # seconds
         total = max(now - self.began, 1e-9)  # never 0, since shares are divided by it
         moves = self.source.moves - self.moves_before
         readouts = self.source.readouts_done - self.readouts_before

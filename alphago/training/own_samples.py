@@ -192,7 +192,7 @@ def learner_for(net: NeuralNet, settings: LearningSettings, workers: Workers) ->
     kept = _KEPT.get(net)
     if kept is None or kept.settings != settings:
         return Learner(net, settings, workers)
-    # The learner takes the kept optimizer, which has this network's parameters, instead of making an optimizer.
-    learner = Learner(net, replace(settings, optimizer=lambda *_: kept.optimizer), workers)
+    # The learner takes the kept optimizer, which has this network's parameters and their rates, instead of making one.
+    learner = Learner(net, replace(settings, optimizer=lambda *_: kept.optimizer, dense_rate=1.0), workers)
     learner.steps = kept.steps
     return learner

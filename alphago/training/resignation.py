@@ -50,7 +50,7 @@ def list_sides(records: Iterable[GameRecord]) -> list[Side]:
     sides: list[Side] = []
     for record in records:
         for player in (1, -1):  # Black, White
-            values = record.values[record.movers == player]
+            values = record.values[(record.movers == player) & (record.weights > 0)]  # 0: a move without a search
             if len(values) and not record.resigned:
                 sides.append((float(values.min()), record.outcome * player < 0))
     return sides

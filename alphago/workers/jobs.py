@@ -357,11 +357,11 @@ def find_workers(workers: str | int | None) -> MakeTransport | None:
         workers = cluster_here()
     if workers is None:
         return None
+    if not isinstance(workers, str) or ":" not in workers:
+        raise ValueError(f"workers must be a number, auto, a Ray cluster's HOST:PORT or folder:PATH, got {workers!r}")
     if workers.startswith(FOLDER):
         path = workers.removeprefix(FOLDER)
         return lambda env: SharedFolder(path)  # a worker there is told its game when it is started
-    if ":" not in workers:
-        raise ValueError(f"workers must be a number, auto, a Ray cluster's HOST:PORT or folder:PATH, got {workers!r}")
     import_ray()  # raises ImportError now, before anything else is begun
     return partial(RayCluster, workers)
 

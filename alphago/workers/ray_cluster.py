@@ -272,7 +272,7 @@ def cluster_here() -> str | None:
     as after it was killed, and if the file belongs to another user (but root): a cluster sends objects whose reading
     runs code.
     """
-    if (named := os.environ.get("RAY_ADDRESS", "auto")) != "auto":
+    if (named := os.environ.get("RAY_ADDRESS") or "auto") != "auto":
         return named
     path = Path(os.environ.get("RAY_TMPDIR", tempfile.gettempdir()), "ray", "ray_current_cluster")
     with suppress(OSError, ValueError), path.open() as file:

@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from alphago.system.files import lock, parse_json, read_file, typed_path, user_path, write_atomic
+from alphago.system.files import LOCK, lock, parse_json, read_file, typed_path, user_path, write_atomic
 from alphago.workers.work import HAS_LEFT, JobAnswer, WorkBench, WorkerRefused
 
 BEAT = 0.5  # seconds between two beats
@@ -64,6 +64,8 @@ class SharedFolder:
 
     def __init__(self, path: str | Path, *, silence_limit: float = SILENCE_LIMIT) -> None:
         self.path, self.silence_limit = user_path(path), silence_limit
+        if others := [item.name for item in list_folder(self.path) if item.name not in (LOCK, WORKS, WORKERS)]:
+            raise FileExistsError(f"{path} must be a folder of the workers' own, got one with {others[0]} in it")
         for name in (WORKS, WORKERS):
             (self.path / name).mkdir(parents=True, exist_ok=True)
         self.pulses: dict[str, Heartbeat] = {}  # by worker

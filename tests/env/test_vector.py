@@ -71,6 +71,10 @@ def test_a_set_up_holds_for_the_games_after_it() -> None:
             _, rewards, terminated, _, info = envs.step([9, 9])
             assert (rewards.tolist(), terminated.tolist()) == ([reward] * 2, [True] * 2)
             assert info["to_play"].tolist() == [1, 1]
+    before = envs.observe().planes
+    with pytest.raises(ValueError, match="komi"):
+        envs.reset(stones=np.eye(3, dtype=np.int8), komi=0.3)
+    assert np.array_equal(envs.observe().planes, before)
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,11 @@ class TestFailures:
                 client.receive()
             assert client.process.returncode is not None
 
+    def test_models_that_are_no_list(self, tmp_path: Path) -> None:
+        client = AnalysisClient(scripted(tmp_path, 'print(json.dumps({"models": 3}), flush=True)'))
+        with client, pytest.raises(EngineError, match="the reply has no list of models: 3"):
+            client.describe()
+
     @pytest.mark.parametrize("command", ["", "  ", "katago 'analysis"])
     def test_no_command(self, command: str) -> None:
         with pytest.raises(ValueError, match="engine must be a command such as 'katago analysis -model …', got"):

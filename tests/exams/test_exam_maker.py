@@ -102,6 +102,11 @@ class TestDrawing:
         assert [one.number for one in drawn] == list(range(len(drawn)))
         assert sum(not one.position.moves for one in drawn) == 1
 
+    def test_games_with_a_skipped_turn_are_left_out(self, tmp_path: Path) -> None:
+        (tmp_path / "skipped.sgf").write_text("(;SZ[3]RE[B+R];B[aa];B[bb];W[cc])")
+        with pytest.raises(ValueError, match="without skipped turns, got none"):
+            read_games([tmp_path], ENV, MOST_POSITIONS_READ)
+
     def test_a_symmetry_is_the_same_position(self) -> None:
         start = ENV.position(komi=0.5)
         assert symmetric_key(start.after(["A1", "B2"])) == symmetric_key(start.after(["C3", "B2"]))

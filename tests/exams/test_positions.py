@@ -29,6 +29,8 @@ class TestReading:
         exam = exam_of(tmp_path / "x", {"exam": VERSION, "size": SIZE, "judge": judge, "seed": 3}, row())
         assert exam.provenance == {"judge": judge, "seed": 3}
         assert exam.judge == "judged by katago 1 with a and b"
+        for odd, text in ((5, ""), ({"program": 5, "networks": None}, "judged by 5")):
+            assert exam_of(tmp_path / "x", {"exam": VERSION, "size": SIZE, "judge": odd}, row()).judge == text
 
     def test_what_is_written_is_read(self, tmp_path: Path) -> None:
         exam = exam_of(tmp_path / "x", row("B2 pass", {"A1": [0.0, 0.0], "C3": [12.34, 0.123]}, black_win=0.031))

@@ -222,7 +222,7 @@ class TestSources:
         """Tygem's columns, in a zip: no komi there."""
         line = "75803708\tC2005.11.02 10:48\t드뎌\tkikwk\t0\tkaaka46\tkaaka46\t1\tW+Resign\t220\t30/3 5m\r\n"
         with zipfile.ZipFile(tmp_path / "Kifu2005.index.zip", "w") as packed:
-            packed.writestr("Kifu2005.index", line + "junk\n\n12\tx\tDraw\n")
+            packed.writestr("Kifu2005.index", line + "junk\n\n12\t12.05\tDraw\n")
         assert find_indexes([tmp_path]) == [tmp_path / "Kifu2005.index.zip"]
         entries = read_indexes([tmp_path / "Kifu2005.index.zip"])
         assert entries[["id", "result"]].tolist() == [(12, b"Draw"), (75803708, b"W+Resign")]
@@ -281,6 +281,8 @@ class TestFilters:
         assert imported(tmp_path / "a", tmp_path / "a.sgf")[0].game(0).komi is None
         chosen = GameFilter(min_moves=0, komi=6.5)
         assert imported(tmp_path / "b", tmp_path / "a.sgf", filter=chosen)[0].game(0).komi == 6.5
+        with pytest.raises(ValueError, match=r"komi must be a multiple of 0.5 .*, got 6.3"):
+            GameFilter(komi=6.3)
 
 
 class TestResuming:
@@ -321,6 +323,17 @@ class TestResuming:
         assert not (tmp_path / "part" / "games-000099.npy").exists()
         _, report = imported(tmp_path / "part", source)
         assert (report.kept, report.total) == (0, 30)
+
+    @pytest.mark.usefixtures("small_jobs")
+    def test_killed_between_a_part_and_the_index(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The left-out file has a name that is no text."""
+        source = self.files(tmp_path, 9)
+        (source / os.fsdecode(b"\xff.sgf")).write_text("no game")
+        monkeypatch.setattr(dataset_writer, "bytes_digest", lambda data: 1 / 0)  # after the part's file is written
+        with pytest.raises(ZeroDivisionError):
+            imported(tmp_path / "d", source)
+        monkeypatch.undo()
+        assert len(imported(tmp_path / "d", source)[0]) == 9
 
     def test_a_folder_that_has_changed(self, tmp_path: Path) -> None:
         """Files added, or changed at equal size, in a subfolder and with an old date: the same call reads it again."""

@@ -137,12 +137,13 @@ class TestErrors:
 class TestWriting:
     def test_text(self) -> None:
         env = GoEnv(5)
-        texts = {"players": ("a]b", "c\\d"), "comment": "so\nit went", "comments": {1: "hm"}}
+        texts = {"players": ("a]b", "c\\d"), "comment": "so\nit \\\nwent", "comments": {1: "hm"}}
         game = SgfGame(5, points(env, "C3 B2 pass"), 6.5, result="W+0.5", rules="Chinese", **texts)
         assert format_sgf(game).decode() == (
-            "(;FF[4]C[so\nit went]CA[UTF-8]GM[1]KM[6.5]PB[a\\]b]PW[c\\\\d]RE[W+0.5]RU[Chinese]\n"
-            "SZ[5];B[cc];C[hm]W[bd];B[])\n"
+            "(;FF[4]C[so\nit \\\\\nwent]CA[UTF-8]GM[1]KM[6.5]PB[a\\]b]PW[c\\\\d]RE[W+0.5]\n"
+            "RU[Chinese]SZ[5];B[cc];C[hm]W[bd];B[])\n"
         )
+        assert parse_sgf(format_sgf(game)).comment == game.comment
 
     def test_round_trip(self, tmp_path: Path) -> None:
         env = GoEnv(5)
@@ -277,6 +278,13 @@ def test_notes_leave_comments_as_they_are() -> None:
     game = replace(parse_sgf(TEXT), notes={1: MoveNote(0.5)})
     again = parse_sgf(format_sgf(game))
     assert (again.notes, again.comments, again.comment) == (game.notes, game.comments, game.comment)
+
+
+@pytest.mark.parametrize("moves", ["", ";W[ee]", ";C[so];W[ee];B[aa]"])
+def test_stones_of_a_later_node_stay_below_another_first_move(moves: str) -> None:
+    game = parse_sgf(f"(;SZ[5];KM[0.5]HA[2]AB[cc][bb]PL[W]{moves})")
+    again = parse_sgf(format_sgf(replace(game, moves=(0,), movers=(-1,))))
+    assert (again.moves, again.setup, again.komi) == ((0,), game.setup, 0.5)
 
 
 def test_another_set_up_is_a_new_file() -> None:

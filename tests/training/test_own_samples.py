@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from alphago import GoEnv, train_on
+from alphago.training.own_samples import _KEPT
 from tests.training.small_runs import GO, net_of, same
 
 EXACT: dict[str, Any] = {"groups": 1, "bfloat16": False}
@@ -39,6 +40,8 @@ def test_a_further_call_goes_on() -> None:
         train_on(net, *arguments, epochs, weight_decay=decay, **EXACT)
     assert same(once, twice)
     assert not same(once, anew)
+    counts = [(train_on(anew, *arguments, dense_rate=0.5), len(_KEPT[anew].optimizer.param_groups))[1] for _ in "two"]
+    assert len(set(counts)) == 1
     gone = weakref.ref(once)
     del once, net
     gc.collect()

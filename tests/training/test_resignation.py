@@ -2,6 +2,7 @@
 
 import json
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -46,11 +47,12 @@ def test_what_it_says_is_what_happens() -> None:
 
 
 def test_games_that_prove_nothing() -> None:
-    """Draws, games that were resigned, and too few; one more is enough."""
+    """Draws, games that were resigned or not searched, and too few; one more is enough."""
     for records in (
         [game([-0.9], [0.9], 0.0)] * 100,
         [game([-0.9], [0.9], -1, resigned=True)] * 100,
         [game([-0.9], [0.9], -1)] * (FEWEST - 1),
+        [replace(game([-0.9], [0.9], -1), weights=np.zeros(2, np.float32))] * 100,
         [],
     ):
         assert calibrate(list_sides(records)) is None

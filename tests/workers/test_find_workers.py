@@ -60,6 +60,10 @@ class TestWithoutRay:
         monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
         monkeypatch.delenv("RAY_ADDRESS", raising=False)
         assert find_workers("auto") is None
+        monkeypatch.setenv("RAY_ADDRESS", "")
+        assert find_workers("auto") is None
+        with pytest.raises(ValueError, match=r"workers must be a number, auto, .*, got 2.0"):
+            find_workers(2.0)
         assert find_workers("folder:x") is not None
         assert made_of(find_workers("2")) == (OwnWorkers, (2,))
 

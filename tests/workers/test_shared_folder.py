@@ -176,6 +176,14 @@ class TestSharedFolder:
         with closing(SharedFolder(tmp_path)), pytest.raises(BlockingIOError, match="another process writes to"):
             SharedFolder(tmp_path)
 
+    def test_a_folder_of_other_files_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "works").mkdir()
+        for name in ("works/thesis.tex", "notes"):
+            (tmp_path / name).touch()
+        with pytest.raises(FileExistsError, match="must be a folder of the workers' own, got one with notes in it"):
+            SharedFolder(tmp_path)
+        assert (tmp_path / "works" / "thesis.tex").exists()
+
     def test_a_refusal_is_told_on_both_sides(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         sentences: list[str] = []
         with source(remote(tmp_path)) as games:

@@ -163,6 +163,9 @@ def make_judges(call: Call, start: Start, folder: Path) -> list[Judge[Any]]:
         judges.append(Examiner(env, settings.until, folder))
     if settings.watch is not None:
         judges.append(Watcher(env, start.watched, settings.watch.share))
+    names = [judge.name for judge in judges]
+    if len(set(names)) < len(names):  # under which a checkpoint keeps their states
+        raise ValueError(f"judges must have names of their own, got {', '.join(names)}")
     return judges
 
 
@@ -216,7 +219,7 @@ def hand_over(run: Run, model: NeuralNet, latest: Path) -> None:
         latest: the file of the run's network, with the notes that the latest checkpoint wrote.
     """
     model.load_state_dict(run.player.state_dict())
-    model.notes = read_notes(read_description(latest))
+    model.notes, model.measured_in = read_notes(read_description(latest)), run.goal
     model.eval()
 
 

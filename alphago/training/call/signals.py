@@ -68,7 +68,8 @@ def stopped_at(deadline: float | None, stop: threading.Event) -> Iterator[None]:
     if deadline is None:
         yield
         return
-    timer = threading.Timer(max(0.0, deadline - time.monotonic()), stop.set)  # at once if the deadline is over
+    seconds = min(max(0.0, deadline - time.monotonic()), threading.TIMEOUT_MAX)  # 0 if the deadline is over
+    timer = threading.Timer(seconds, stop.set)
     timer.daemon = True
     timer.start()
     try:

@@ -146,8 +146,9 @@ def why_over(settings: Mapping[str, Any], last: Row, matches: Sequence[Row]) -> 
         slack = 0 if setting == "num_games" else min(0.02 * limit, MOST_SLACK)
         if spent >= limit - slack:
             return "yes, all games are played" if setting == "num_games" else "yes, its time is over"
+    until = settings.get("until")  # None if the run goes on after its proof
     tests = [row for row in matches if "sprt" in row]
-    if tests and tests[-1]["sprt"] == "accept":
+    if until and tests and tests[-1]["sprt"] == "accept":
         # `option_to_go_on` finds the words PROVED_STRONGER in this text.
         return f"yes, {PROVED_STRONGER} than {tests[-1]['opponent']}"
     return ""

@@ -187,8 +187,8 @@ class HeldOut(Judge[Run]):
         if run.learner.steps == self.judged_steps:  # no new network
             return False
         # The run has `checks` equal parts; a test is due once the run has entered a new part.  `judged` is the run's
-        # progress at the last test.
-        return run.is_over or int(run.progress * self.checks) > int(self.judged * self.checks)
+        # progress at the last test, which is more than the present one if the run was prolonged since.
+        return run.is_over or int(run.progress * self.checks) != int(self.judged * self.checks)
 
     @stopwatch.EXAMINATION
     def judge(self, run: Run, stop: threading.Event) -> bool:

@@ -106,10 +106,10 @@ def check_watch(given: object) -> tuple[str, ...]:
     if not isinstance(names, (tuple, list)) or not names or not all(isinstance(name, str) and name for name in names):
         got = repr(given) if given else "none"
         raise ValueError(f'watch must be names such as "random@0" and "gnugo:10@64", got {got}')
-    for name in names:
-        split_readouts(name)
-        if names.count(name) > 1:
-            raise ValueError(f"watch must name each opponent once, got {name!r} twice")
+    named = [split_readouts(name) for name in names]
+    for name, readouts in named:
+        if named.count((name, readouts)) > 1:
+            raise ValueError(f"watch must name each opponent once, got {f'{name}@{readouts}'!r} twice")
     return tuple(names)
 
 

@@ -92,7 +92,8 @@ class SelfPlaySettings:
     @property
     def usual_search(self) -> SearchSettings:
         """The default search, completed for the readouts and the parallel games of these (completed) settings."""
-        return replace(self, search=SEARCHES[SELF_PLAY_RULE]()).completed(self.games_in_flight, self.groups).search
+        usual = replace(self, search=SEARCHES[SELF_PLAY_RULE](), temperature_plies=None)  # a setting of some searches
+        return usual.completed(self.games_in_flight, self.groups).search
 
     def completed(self, games_in_flight: int, groups: int) -> "SelfPlaySettings":
         """Return these settings with values in place of None.

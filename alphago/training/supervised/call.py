@@ -11,11 +11,11 @@ from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import AveragedEvaluator
 from alphago.nn.net import NeuralNet, load_model
 from alphago.nn.threads import one_torch_thread
-from alphago.records.dataset import Dataset
+from alphago.records.dataset import SPLITS, Dataset
 from alphago.system.cores import available_cores
 from alphago.system.files import user_path
 from alphago.system.settings import change_settings, keywords, values_by_path
-from alphago.system.validation import check_float, checks_keywords
+from alphago.system.validation import check_choice, check_float, check_int, checks_keywords
 from alphago.training.call.session import train_run
 from alphago.training.call.start import Call, Start, change_config, make_start, new_config, new_network, saved_run
 from alphago.training.judges.prediction import AT_ONCE, HeldOutGames, Predictions, predict
@@ -195,6 +195,8 @@ def predict_games(
     Raises:
         ValueError: if the split has no game of the network's board.
     """
+    check_choice("split", split, SPLITS)
+    check_int("positions", positions, 1)
     network = net if isinstance(net, NeuralNet) else load_model(net)
     games = given_games(network.env, dataset)
     records = games.held_out(positions, split)

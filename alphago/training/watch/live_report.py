@@ -14,7 +14,7 @@ from alphago.env.game import GameEnv
 from alphago.env.position import Look
 from alphago.records.record import GameRecord, end_text
 from alphago.system.optional import notebook_shell
-from alphago.training.history import METRICS, History, Row, number, read_rows
+from alphago.training.history import EVALUATIONS, METRICS, History, Row, number, read_rows
 from alphago.training.watch.plots import list_panels
 from alphago.training.watch.report import ConsoleReport, Progress, Report
 
@@ -54,6 +54,7 @@ class LiveReport(Report, ExitStack):
         games = settings["num_games"]
         self.of_games = "" if games is None else f" of {games:,}"
         self.rows = read_rows(folder / METRICS, required_key="seconds")
+        self.matches = read_rows(folder / EVALUATIONS, required_key="opponent")
         if self.thread is None or not self.thread.is_alive():
             self.must_end.clear()
             self.show = self.show or notebook_display()

@@ -200,7 +200,7 @@ class TestModel:
             (GO, {"curriculum": ((40, 0.5),)}, "board_size .* 25, got 40"),
             (GO, {"watch": ["gnu@0"]}, "no player is called 'gnu': did you mean gnugo"),
             (GO, {"watch": ["random@many"]}, "after @ come the readouts of the run's network, as in random@64"),
-            (GO, {"watch": ["random@0", "random@0"]}, "watch must name each opponent once, got 'random@0' twice"),
+            (GO, {"watch": ["random", "random@64"]}, "watch must name each opponent once, got 'random@64' twice"),
             (GO, {"watch": ["records:nowhere"]}, "games must be in a dataset, a run, or a file or folder of games"),
             (GO, {"until": "gnu"}, "no player is called 'gnu'"),
             (GO, {"device": "cuda"}, "no CUDA device can be used"),

@@ -3,6 +3,8 @@
 import threading
 from pathlib import Path
 
+import pytest
+
 from alphago import GameRecord
 from alphago.training.judges.prediction import HeldOut
 from alphago.training.run import Run
@@ -52,3 +54,8 @@ def test_when(records: list[GameRecord], tmp_path: Path) -> None:
         assert not judge.judge(run, stop)
     assert due == [0, 5, 10, 15, 20]
     assert len(evaluations(tmp_path)) == 5
+    with opened(tmp_path, 40, GO4, source=RandomGames, extra=[judge]) as run:  # it is prolonged
+        reach(run, 25)
+        assert judge.due(run)
+    with pytest.raises(ValueError, match="judges must have names of their own"):
+        opened(tmp_path, 60, GO4, source=RandomGames, extra=[judge, judge]).__enter__()

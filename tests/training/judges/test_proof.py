@@ -13,6 +13,7 @@ import pytest
 
 from alphago import GoEnv, train
 from alphago.arena.engine import EngineError
+from alphago.training.call.summary import why_over
 from alphago.training.history import EVALUATIONS
 from alphago.training.judges.proof import PROOF, Examiner
 from alphago.training.settings.judge_settings import Opponent
@@ -70,6 +71,8 @@ class TestEnginesThatFail:
         assert examiner.ends_run
         assert "proved to be stronger" in notes[-1]
         proof = json.loads((tmp_path / PROOF).read_text())
+        reasons = [why_over({"until": until}, {}, evaluations(tmp_path)) for until in (vars(self.OPPONENT), None)]
+        assert reasons == ["yes, proved to be stronger than gnugo:1", ""], "the second went on after its proof"
         assert (proof["played"], proof["forfeits"], len(proof["moves"]), proof["wins"]) == (58, 1, 58, 58)
 
 

@@ -247,6 +247,9 @@ def test_predictions_of_given_games(dataset: Path) -> None:
     measured = predict_games(NeuralNet(ENV, tower_height=1, channels=8), dataset, split="validation", positions=20)
     assert measured["positions_judged"] > 0
     assert 0 <= measured["accuracy"] <= measured["top5"] <= 1
+    for name, wrong in (("split", "tests"), ("positions", -3)):
+        with pytest.raises(ValueError, match=f"{name} must be "):
+            predict_games("7x7", dataset, **{name: wrong})
 
 
 def test_measures() -> None:

@@ -121,6 +121,7 @@ CHOOSE = "choose another name or folder"
         (partial(score, spread=2.0), TWO, r"must be of .*score\(spread=2.0\)"),
         (edited(score, code=fail.__code__), TWO, "but tests.training.sweeps.calls:score changed since: choose another"),
         (edited(score, names={**score.__globals__, "OFFSET": 1.0}), TWO, "calls:score changed since"),
+        (edited(score, names={**score.__globals__, "OFFSET": (0.0,)}), TWO, "calls:score changed since"),
         (score, {"function": {"change": edited(twice, code=score.__code__)}}, "calls:twice changed since"),
     ],
 )

@@ -52,12 +52,14 @@ def test_what_it_says_while_it_runs(tmp_path: Path) -> None:
 
 def test_a_run_that_goes_on_shows_what_was_before(tmp_path: Path) -> None:
     (tmp_path / "metrics.jsonl").write_text('{"seconds": 1, "games": 5, "policy_loss": 2.5}\n')
+    (tmp_path / "evaluations.jsonl").write_text('{"opponent": "random", "games": 5}\n')
     report = LiveReport(lambda bundle: None)
     for _ in range(2):  # the same report may watch another call
         with report:
             report.start(tmp_path, {"num_games": None}, progress)
             assert threads() == ["live curves"]
         assert [panel.curves[0].y for panel in report.panels()] == [[2.5]]
+        assert len(report.matches) == 1
 
 
 def test_a_terminal_has_its_bar_and_a_notebook_its_curves(monkeypatch: pytest.MonkeyPatch) -> None:
