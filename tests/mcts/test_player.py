@@ -146,7 +146,7 @@ class TestVerbs:
         player.initialize_game(diagrams.play(GO5.position(), moves))
         if winner is not None:
             player.set_result(winner, resigned)
-        assert player.result_string == text
+        assert (player.result_string, player.result) == (text, {"B": 1, "W": -1}.get(text[0], 0))
         assert player.is_done()
 
     def test_a_position_with_a_pass_that_came_early_for_the_player(self) -> None:
