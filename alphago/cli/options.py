@@ -23,6 +23,7 @@ PARAGRAPH = re.compile(r"^(?P<indent> *)(?P<names>\w+(?:, \w+)*): (?P<text>.+(?:
 TUPLES = re.compile(r"\({2,}[\d.,\s()]*\)")  # nested tuples in help texts
 METAVARS = {int: "N", float: "X", str: "TEXT"}
 EXPECTED = {int: "an integer", float: "a number", str: "text", tuple[int, ...]: "integers such as 0,64"}
+EXPECTED[bool] = "yes or no"
 
 
 class Parser(argparse.ArgumentParser):
@@ -174,10 +175,12 @@ def read_value(kind: Any, text: str) -> Any:
     """Convert a text of the command line to a value of type `kind`; raise ValueError if that fails.
 
     Args:
-        kind: a class that converts a text, such as int; or tuple[X, ...], whose items are written with commas, and no
-            items as "none" or "()"; or a pair tuple[X, Y], written with a colon.  For tuple[tuple[int, float], ...],
-            "7:0.15,9:0.25" becomes ((7, 0.15), (9, 0.25)).
+        kind: a class that converts a text, such as int; or bool, written as yes or true, no or false; or tuple[X, ...],
+            whose items are written with commas, and no items as "none" or "()"; or a pair tuple[X, Y], written with a
+            colon.  For tuple[tuple[int, float], ...], "7:0.15,9:0.25" becomes ((7, 0.15), (9, 0.25)).
     """
+    if kind is bool:
+        return ("no", "false", "yes", "true").index(text.lower()) > 1
     if get_origin(kind) is not tuple:
         return kind(text)
     first, second = get_args(kind)
@@ -249,7 +252,7 @@ def typed_setting(name: str, hint: object, default: object, text: str) -> Settin
 
 def fits_shell(kind: object) -> bool:
     """Return whether values of a type can be given on the command line, unlike functions and nested settings."""
-    return kind in (*EXPECTED, bool, NoneType) or get_origin(kind) in (Literal, tuple)
+    return kind in (*EXPECTED, NoneType) or get_origin(kind) in (Literal, tuple)
 
 
 def keyword_help(target: type, name: str) -> str:

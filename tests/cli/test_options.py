@@ -70,6 +70,7 @@ class TestSettings:
             ("--steps ()", ()),
             ("--steps=", ()),
             ("--rooms all", "all"),
+            ("--set lit=No", False),
             ("--rooms 1:0.5", ((1, 0.5),)),
             ("--rooms 1:0.5,3:0.75", ((1, 0.5), (3, 0.75))),
         ],
@@ -91,6 +92,7 @@ class TestSettings:
             ("extra", "unrecognized arguments: extra"),
             ("--set window=6", "argument --set: has no setting window: did you mean windows"),
             ("--set windows", "argument --set: must be PATH=VALUE, got windows"),
+            ("--set lit=0", "argument --set: lit must be yes or no, got '0'"),
             ("--set windows=many", "argument --set: windows must be an integer, got 'many'"),
         ],
     )
