@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -168,11 +169,10 @@ class SearchGroup:
 
     def fail(self, error: Exception) -> None:
         """End all questions with an error."""
-        failed = list(self.searched.values())
-        while self.coming:  # one by one, since other threads append to it
-            failed.append(self.coming.pop(0))
-        for question in failed:
-            question.answer(Answer(question.position, None, is_last=True, error=error))
+        for question in (failed := self.questions):
+            with suppress(Exception):  # a client that cannot be told must not keep the thread from the others
+                question.answer(Answer(question.position, None, is_last=True, error=error))
+        del self.coming[: len(failed) - len(self.searched)]  # other threads may have appended to it meanwhile
         self.searched.clear()
         self.budget[:] = 0
 

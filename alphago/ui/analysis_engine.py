@@ -166,15 +166,17 @@ class AnalysisEngine:
         if answer.is_last:
             with self._open_lock:
                 self._open.pop(id(turn))
-        if self._is_silent:
-            return
-        if answer.error is not None:
-            self.send(error(f"{type(answer.error).__name__}: {answer.error}", None, query.id))
-        if answer.analysis is None:  # the search has failed, or was stopped before it began
-            self.report(query, no_results(query, turn))
-        else:
-            analysis = seen_by(answer.analysis, query.side)
-            self.report(query, make_reply(query, turn, analysis, during=not answer.is_last))
+        try:
+            if answer.error is not None:
+                self.send(error(f"{type(answer.error).__name__}: {answer.error}", None, query.id))
+            if answer.analysis is None:  # the search has failed, or was stopped before it began
+                self.report(query, no_results(query, turn))
+            else:
+                analysis = seen_by(answer.analysis, query.side)
+                self.report(query, make_reply(query, turn, analysis, during=not answer.is_last))
+        except BrokenPipeError:  # the client has gone: nobody waits for the other searches either
+            self._is_silent = True
+            self.terminate({"action": "terminate_all"})
 
     def warn(self, query: Query) -> None:
         """Send the new warnings of a query: those that no earlier query had.
@@ -231,10 +233,10 @@ class AnalysisEngine:
         """Stop the engine and wait for its threads.
 
         Args:
-            wait: whether to finish all queries first; if not, no more replies are sent.
+            wait: whether to finish all queries first; if not, or if the client has gone, no more replies are sent.
         """
-        self._is_silent = not wait
-        self.analyst.close(wait)
+        self._is_silent |= not wait
+        self.analyst.close(not self._is_silent)
 
     def report(self, query: Query, reply: dict[str, Any]) -> None:
         """Send a reply to a query; the first reply to each query also has its new warnings, the `note` from `warn`."""
@@ -244,10 +246,11 @@ class AnalysisEngine:
         self.send(reply)
 
     def send(self, reply: Mapping[str, Any]) -> None:
-        """Write a reply as one line."""
+        """Write a reply as one line, unless the engine is silent."""
         text = json.dumps(reply, separators=(",", ":"), allow_nan=False)
         with self._write_lock:
-            self._write(text)
+            if not self._is_silent:
+                self._write(text)
 
 
 # --- replies ---------------------------------------------------------------------------------------

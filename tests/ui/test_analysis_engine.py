@@ -2,7 +2,9 @@
 
 import json
 import queue
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -273,6 +275,15 @@ def test_a_network_that_breaks_ends_its_queries(capsys: pytest.CaptureFixture) -
     assert {reply["id"] for reply in found if reply.get("noResults")} == {"a", "b"}
     assert any("a broken network" in reply.get("error", "") for reply in found)
     assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("problem", "every"), [(BrokenPipeError, 999), (RuntimeError, 0.01)])
+def test_replies_that_cannot_be_sent(net: NeuralNet, problem: type[Exception], every: float) -> None:
+    """No thread is lost to them; when the client has gone, the other searches end too."""
+    client = Client(net, threads=2)
+    client.engine._write = Mock(side_effect=problem)
+    client.send(QUERY, {**ENDLESS, "reportDuringSearchEvery": every})
+    assert ThreadPoolExecutor(1).submit(client.rest).result(600) == []
 
 
 def test_actions(net: NeuralNet) -> None:
