@@ -35,7 +35,7 @@ class NotebookGame:
     """
 
     def __init__(
-        self, start: Position, nn: object, mode: int, limit: Limit, *, level: Level | None = None, device: str = "auto"
+        self, start: Position, nn: object, mode: int, limit: Limit, *, device: str = "auto", **strength: Any
     ) -> None:
         """Make the board without showing it; raise ImportError, with a sentence, if anywidget is missing.
 
@@ -44,8 +44,8 @@ class NotebookGame:
             nn: the engine's network, in any form that `MCTSPlayer` accepts.
             mode: 0 if the person plays first, 1 if the engine does.
             limit: of each search.
-            level: the engine's strength, from 1 to 10 or "even"; None for full strength.
             device: the network's device: "cpu", "cuda" or "auto".
+            strength: `level` and `teach` as in `first_settings`.
         """
         self.widget = make_widget(self._receive)
         env: GameEnv = start.env
@@ -55,7 +55,7 @@ class NotebookGame:
         # What the board last reported of its game: "here", a link to the position on it, the "result" and more.  {}
         # before the first report.
         self._last_report: Mapping[str, Any] = {}
-        first = first_settings(start, mode, limit, level)
+        first = first_settings(start, mode, limit, **strength)
         # The reply to the first query of a board.  "runs": no runs of training can be watched here.  "kept": the last
         # report, with which a board that is shown again begins; None before the first report.
         self._greeting = {"games": [offer_view(env)], "runs": [], "first": first, "kept": None}
@@ -109,18 +109,22 @@ class NotebookGame:
         return f"<a game of {self.env} in a notebook{over}>"
 
 
-def first_settings(start: Position, mode: int, limit: Limit, level: Level | None) -> dict[str, Any]:
-    """Return the players, the engine's strength and the start with which a board begins, as the page knows them.
+def first_settings(
+    start: Position, mode: int, limit: Limit, level: Level | None = None, teach: float | None = None
+) -> dict[str, Any]:
+    """Return the players, their settings and the start with which a board begins, as the page knows them.
 
     Args:
-        start, mode, limit, level: as in `NotebookGame`.
+        start, mode, limit: as in `NotebookGame`.
+        level: the engine's strength, from 1 to 10 or "even"; None for full strength.
+        teach: points; a move of the person's that loses more is explained.  None for no explanations.
     """
     searches = limit.readouts != 0  # without a search, the network's most probable move is played
     strength = {"tree": searches, "seconds": limit.seconds, "level": level}
     if searches:
         strength["readouts"] = limit.readouts
     players = ["human", "engine"] if mode == 0 else ["engine", "human"]  # mode 0: the person moves first
-    return {"players": players, "strength": strength, "game": describe_start(start)}
+    return {"players": players, "strength": strength, "teach": teach, "game": describe_start(start)}
 
 
 STYLES = (STATIC / "board.css", STATIC / "column.css", WIDGET / "widget.css")

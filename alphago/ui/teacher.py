@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.analyst import Analyst
-from alphago.system.validation import check_positive
 from alphago.ui.review import POINTS_OF_A_GAME, MoveReview, review_move
 from alphago.ui.why.explain import Explanation, explain_moves
 
@@ -26,8 +26,7 @@ class Teacher:
     """
 
     def __init__(self, analyst: Analyst, points: float, readouts: int = READOUTS) -> None:
-        self.analyst, self.readouts = analyst, readouts
-        self.points = check_positive("teach", points)  # "teach" is the argument of `play`
+        self.analyst, self.points, self.readouts = analyst, points, readouts
 
     def lesson(self, position: Position, action: int) -> Explanation | None:
         """Return why a move is bad; None for a good move.
@@ -40,26 +39,26 @@ class Teacher:
         [explanation] = explain_moves([(position, action)], self.analyst, self.readouts, least=self.points)
         return explanation if explanation.loss.is_mistake else None
 
-    def summary(self, positions: Sequence[Position]) -> str:
-        """Return sentences about the moves that lost most in a game, given all its positions in order."""
+    def summary(self, position: Position) -> str:
+        """Return sentences about the moves that lost most in the game that led to a position."""
+        positions = [*(before for before, _ in position.turns()), position]
         moves = [move for move in self._reviews(positions) if points_lost(move) >= LEAST_LOSS]
         if not moves:
             return f"No move lost more than {LEAST_LOSS:g} points."
         worst = sorted(moves, key=points_lost)[-MOST_MOVES:]
         in_order = sorted(worst, key=lambda move: move.ply)  # as they were played
-        return "\n".join(["The moves that turned the game:", *(self._sentence(positions, move) for move in in_order)])
+        return "\n".join(["The moves that turned the game:", *(sentence(position.env, move) for move in in_order)])
 
     def _reviews(self, positions: Sequence[Position]) -> list[MoveReview]:
-        """Return the review of each move between two successive positions."""
+        """Return the review of each move between two successive positions; in the first one its player is to move."""
         analysis = self.analyst.analyze(positions, self.readouts, beside=len(positions))  # all at the same time
         return [review_move(analysis, ply, after.moves[-1]) for ply, after in enumerate(positions[1:])]
 
-    def _sentence(self, positions: Sequence[Position], move: MoveReview) -> str:
-        """Return a line about a move: its number, what it lost, and the better move."""
-        env, number = positions[0].env, len(positions[move.ply].moves) + 1
-        side = env.board_view.side(move.colour)
-        played, best = env.to_text(move.action), env.to_text(move.best)
-        return f"  move {number}, {side} {played}: lost {move.cost_text}; better {best}"
+
+def sentence(env: GameEnv, move: MoveReview) -> str:
+    """Return a line about a move: its number, what it lost, and the better move."""
+    side, played, best = env.board_view.side(move.colour), env.to_text(move.action), env.to_text(move.best)
+    return f"  move {move.ply + 1}, {side} {played}: lost {move.cost_text}; better {best}"
 
 
 def points_lost(move: MoveReview) -> float:

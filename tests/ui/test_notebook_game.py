@@ -82,9 +82,9 @@ def test_the_cell_returns_at_once_and_the_engine_answers(displayed: list[Any], g
 
 
 def test_the_board_begins_as_it_was_asked_for(displayed: list[Any], games: list[NotebookGame]) -> None:
-    games.append(white := play(ConnectFourEnv(), EVEN, num_readouts=0, mode=1))
+    games.append(white := play(ConnectFourEnv(), EVEN, num_readouts=0, mode=1, teach=3.5))
     first = told(white, action="hello")["first"]
-    assert (first["players"], first["strength"]["tree"]) == (["engine", "human"], False)
+    assert (first["players"], first["strength"]["tree"], first["teach"]) == (["engine", "human"], False, 3.5)
     games.append(game := play(GoEnv(9), EVEN, num_readouts=4, handicap=2, komi=5.5))
     assert game.position.komi == 5.5
     assert (game.position.board == 1).sum() == 2

@@ -14,7 +14,7 @@ from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.puct import Puct
 from alphago.mcts.questions import Limit
 from alphago.system.optional import notebook_shell
-from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords, list_keywords
+from alphago.system.validation import MOST_READOUTS, check_int, check_positive, checks_keywords, list_keywords
 from alphago.ui.teacher import Teacher
 from alphago.ui.terminal.screen import Read, Screen, Write, line_editing
 from alphago.ui.terminal.terminal_game import FILE_COMMANDS, TerminalGame
@@ -75,6 +75,7 @@ def play(
         raise ValueError(f"mode must be 0 (you are Black) or 1 (you are White), got {mode!r}")
     check_height(nn, tower_height)
     level = None if level is None else check_level(level)
+    teach = None if teach is None else check_positive("teach", teach)
     if handicap and "handicap" not in list_keywords(env.position):
         raise ValueError(f"handicap must be 0 in {env.title}, got {handicap!r}")
     nn, env = network_and_game(nn, env)  # the same game; with a file of KataGo's networks it has KataGo's planes
@@ -92,7 +93,7 @@ def play(
         from alphago.ui.notebook_game import NotebookGame  # only now: it loads what the page needs
 
         try:
-            board = NotebookGame(start, nn, mode, limit, level=level, device=device)
+            board = NotebookGame(start, nn, mode, limit, level=level, teach=teach, device=device)
             board.show()
             return board
         except ImportError as missing:

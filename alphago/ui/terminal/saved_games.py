@@ -102,6 +102,7 @@ class GameFiles:
     def load(self, name: str) -> list[Position]:
         """Return all positions of a saved game in order; the file becomes the only one of `own_files`.
 
+        Before each move its player is to move, also where the other side's turn was skipped.
         An SGF game ends before its first illegal move.  Faults of the file are printed, and a faulty file does not
         become one of `own_files`, so that it is not replaced without asking.
 
@@ -116,7 +117,8 @@ class GameFiles:
         if len(games) != 1:
             raise ValueError(f"{path} must hold one game, got {len(games)}")
         try:
-            positions = list(games[0].position(self.env).replay())
+            last = games[0].position(self.env)
+            positions = [*(before for before, _ in last.turns()), last]
         except (TypeError, ValueError, IndexError) as error:  # set-up or moves of another game
             raise ValueError(f"{path} must hold a game of {self.env}: {error}") from None
         self.own_files = set() if faults else {path.resolve()}

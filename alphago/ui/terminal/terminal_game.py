@@ -77,7 +77,7 @@ class TerminalGame:
         self.human, self.screen, self.say = human, screen, screen.say
         # `added`: each search makes all its readouts, also in a tree that is kept from the search before.
         self.limit, self.level, self.teacher = replace(limit, added=True), level, teacher
-        self.positions: list[Position] = [start]  # all positions of the game, in order
+        self.positions: list[Position] = [start]  # in order; before a move its player is to move
         self.lost_turns = LostTurns()
         self.searched: SearchResults = {}  # of the engine's turns, for `record`
         self.has_left = False  # whether the person has left
@@ -381,7 +381,7 @@ class TerminalGame:
             self.say(f"{result['short']}: {self.board_view.side(result['winner'])} wins.")
             self.say("You win!" if result["winner"] == self.human else "The engine wins.")
         if self.teacher is not None:
-            self.say(self.teacher.summary(self.positions))
+            self.say(self.teacher.summary(self.position))
 
 
 def win_rate(answer: Answer) -> str:

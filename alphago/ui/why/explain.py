@@ -94,8 +94,7 @@ def explain(
     if move is None:
         if not position.moves:
             raise ValueError("there is no move to explain")
-        move = position.moves[-1]
-        *_, position, _ = position.replay()  # the position before the last one
+        *_, (position, move) = position.turns()
     action, env = position.check_action(move), position.env
     network = packaged_net(env.name, env.N) if net is None else net
     if network is None:

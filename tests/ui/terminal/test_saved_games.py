@@ -153,6 +153,7 @@ FINISHED = "(;FF[4]CA[UTF-8]KM[6.5]RE[B+1]SZ[5];B[cc];W[];B[])"
     [
         (FILED, (), FILED),
         (FILED, ("pass",), FILED.replace(";W[cc]", ";W[cc];B[];W[ba]").replace("RE[W+T]", "")),
+        (FILED, ("undo", "b4"), FILED.replace("(;W[cc])", "(;W[ba])(;W[cc])").replace("RE[W+T]", "")),
         (FINISHED, (), FINISHED),
     ],
 )

@@ -3,7 +3,6 @@
 import io
 import re
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -40,8 +39,8 @@ class StrictTeacher(Teacher):
     def lesson(self, position: Position, action: int) -> Any:
         return "C3 loses 9.0 points." if action == position.env.from_text("C3") else None
 
-    def summary(self, positions: Sequence[Position]) -> str:
-        return f"{len(positions)} positions"
+    def summary(self, position: Position) -> str:
+        return f"{len(position.moves)} moves"
 
 
 def test_a_teacher_lets_take_back(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,7 +48,7 @@ def test_a_teacher_lets_take_back(monkeypatch: pytest.MonkeyPatch) -> None:
     moves, text = go(BLACK, "c3", "", "c3", "y", "pass", "", engine="D4 pass", teach=1)
     assert moves == "B C3, W D4, B pass, W pass"
     assert text.count("C3 loses 9.0 points.") == 2
-    assert "5 positions" in text
+    assert "4 moves" in text
 
 
 @pytest.mark.parametrize(
@@ -259,6 +258,7 @@ def test_a_handicap() -> None:
         (GoEnv(5), {"mode": 2}, "mode must be 0"),
         (GoEnv(5), {"mode": "black"}, "mode must be 0"),
         (GoEnv(5), {"level": 11}, "level must be"),
+        (GoEnv(5), {"teach": 0}, "teach must be a number > 0, got 0"),
         (GoEnv(5), {"readouts": None}, "num_readouts or seconds must limit a move, got None for both"),
         # AlphaGo.jl's call has both a network and a height; another height than the network's is a mistake.
         (GoEnv(5), {"tower_height": 2}, "tower_height must be left out with a given network, got 2"),

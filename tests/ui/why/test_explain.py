@@ -108,6 +108,7 @@ def test_every_game_has_values_and_lines(env: GameEnv) -> None:
 def test_a_side_that_moves_twice_goes_on() -> None:
     position = TwoStonesGoEnv(4).position().play("B2")
     assert explain(position, "C3", likes_the_top, 20, threads=1).reasons[0].startswith("White goes on with ")
+    assert explain(GoEnv(4).position().after(["C3", "B2"], [1, 1]), net=likes_the_top, readouts=4).loss.colour == 1
 
 
 @pytest.mark.parametrize(

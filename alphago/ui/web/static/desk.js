@@ -119,7 +119,7 @@ export class Desk {
     const { first = {}, games, runs, kept = this.keeper.kept() } = await this.queries.ask({ action: "hello" });
     this.offered = { games, runs };
     Object.assign(this.strength, first.strength);
-    this.players = first.players || this.players;
+    Object.assign(this, { players: first.players || this.players, teach: first.teach ?? this.teach });
     if (kept && (!link || link === kept.here) && await this.restore(kept)) return;
     if (link && await this.put(this.queries.ask({ action: "link", link })).then(() => true, (error) => { this.soon(() => { throw error; }); })) return;
     await this.setGame(await this.queries.ask({ action: "new", ...first.game }));
