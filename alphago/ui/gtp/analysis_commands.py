@@ -29,7 +29,7 @@ gfx/Visits and best line/alphago-search"""
 MOST_LABELS = 30  # points that show their visits
 LZ_SCALE = 10_000  # Leela Zero writes shares, 0 .. 1, as 0 .. 10000
 FLAGS = ("ownership", "ownershipStdev", "movesOwnership", "movesOwnershipStdev", "pvVisits", "pvEdgeVisits", "rootInfo")
-KEYS = ("interval", "minmoves", "maxmoves", "avoid", "allow")
+KEYS = ("interval", "minmoves", "maxmoves")
 SHORTEST_INTERVAL = 0.01  # seconds between two reports
 NEVER = 999_999.0  # default interval between two reports, in hundredths of a second
 

@@ -36,6 +36,8 @@ class GtpGame:
     ) -> None:
         self.env, self.komi = env, komi
         self.loaded: LoadedGame | None = None  # set by `loadsgf`, for `printsgf`
+        self.plays: list[tuple[int, int]] = []  # (colour, action)
+        self.next_colour = 0  # the colour that moves next, if a file says so; else 0
         self.set_up(black, white, first)
 
     def set_up(self, black: Sequence[int], white: Sequence[int], first: int) -> None:
@@ -57,11 +59,11 @@ class GtpGame:
         Raises:
             IllegalMove: for an illegal move.
         """
-        self.plays: list[tuple[int, int]] = []  # (colour, action)
-        self.next_colour = 0  # the colour that moves next, if a file says so; else 0
-        self.position = self.start_position(self.first)
+        next_colour = self.next_colour if plays is self.plays else 0  # after all plays it is as before
+        self.plays, self.position = [], self.start_position(self.first)
         for colour, action in plays:
             self.play(colour, action)
+        self.next_colour = next_colour
 
     def start_position(self, to_play: int, **setup: Any) -> GoPosition:
         """Return a start position with a colour to play and the game's komi.

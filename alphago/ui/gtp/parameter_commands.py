@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from alphago.mcts.levels import check_level
-from alphago.system.validation import MOST_READOUTS, check_choice, check_float, check_int, check_positive
+from alphago.system.validation import LARGEST, MOST_READOUTS, check_choice, check_float, check_int, check_positive
 from alphago.ui.gtp.gtp_engine import GtpEngine
 from alphago.ui.gtp.protocol import GtpFailure, argument, as_failure, boolean, integer, number
 from alphago.ui.katago import SIDES
@@ -57,7 +57,7 @@ PARAMETERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "allowResignation": ("allow_resignation", boolean),
     "resignThreshold": ("resign_threshold", lambda text: check_float("resignThreshold", number(text), -1, 1)),
     "reportAnalysisWinratesAs": ("side", lambda text: check_choice("reportAnalysisWinratesAs", text.upper(), SIDES)),
-    "cpuctExploration": ("c_puct", lambda text: check_float("cpuctExploration", number(text), 0)),
+    "cpuctExploration": ("c_puct", lambda text: check_float("cpuctExploration", number(text), 0, LARGEST)),
 }
 UNSUPPORTED = ("analysisWideRootNoise", "playoutDoublingAdvantage")  # only 0 is accepted, to which programs set them
 NAMES = (*PARAMETERS, *UNSUPPORTED)

@@ -225,8 +225,8 @@ def integer(text: str) -> int:
 
 
 def number(text: str) -> float:
-    """Return a text as a number; raise GtpFailure if it is none."""
-    if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", text):
+    """Return a text as a number; raise GtpFailure if it is none, or has more digits than a float may need."""
+    if not re.fullmatch(r"[+-]?([0-9]{1,99}\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,2})?", text):
         raise GtpFailure("syntax error")
     return float(text)
 

@@ -152,6 +152,7 @@ def test_genmove_analyze_moves(gtp: GoEngine, dialect: str) -> None:
     reply, name = ask(gtp, f"{dialect}-genmove_analyze b 1", "name")
     lines = reply.splitlines()
     assert lines[0] == "="
+    assert lines[1:-1]
     assert all(line.startswith("info move") for line in lines[1:-1])
     word, move = lines[-1].split()
     assert (word, name) == ("play", "alphago")

@@ -171,7 +171,7 @@ REFUSED = """
 unacceptable size <- boardsize 7; boardsize 0; boardsize -5; boardsize 9 7
 syntax error <- boardsize; boardsize x; boardsize 9.0; genmove; play; play b; fixed_handicap; kgs-rules
 syntax error <- komi; komi x; komi nan; komi inf; komi 1_0; komi 5,5; komi 0x1; kata-set-param maxVisits
-syntax error <- time_settings 1 2; time_settings 1 2 x; time_settings -1 0 0; time_settings 1.5 0 0
+syntax error <- time_settings 1 2; time_settings 1 2 x; time_settings -1 0 0; time_settings 1.5 0 0; lz-analyze 1e999
 syntax error <- time_left b 5; time_left b x 0; time_left b 1 x; kgs-time_settings byoyomi 1; kgs-time_settings later 1
 komi must be a multiple of 0.5 from -1000 to 1000, got 6.25 <- komi 6.25
 unknown command <- undo_; 1name
@@ -205,6 +205,7 @@ the symmetry must be 0 to 7 or all, got 8 <- kata-raw-nn 8
 unknown parameter nothing <- kata-get-param nothing
 level must be a number from 1 to 10, or 'even', got '11' <- kata-set-param level 11
 maxVisits must be an integer from 0 <- kata-set-param maxVisits -1
+cpuctExploration must be a number from 0 to 1e+09, got 1e+90 <- kata-set-param cpuctExploration 1e90
 maxTime must be a number > 0 <- kata-set-param maxTime 0
 the value must be true or false <- kata-set-param ponderingEnabled perhaps
 reportAnalysisWinratesAs must be one of <- kata-set-param reportAnalysisWinratesAs RED

@@ -46,11 +46,14 @@ def test_games_longer_than_the_limit() -> None:
 
 
 def test_who_is_to_move_after_a_file(tmp_path: Path) -> None:
-    """PL behind the root and after the moves; stones after the last move are another position, so the command fails."""
+    """PL behind the root and after the moves; stones after the last move are another position, so the command fails.
+
+    Neither another komi nor other rules change who it is.
+    """
     path, gtp = tmp_path / "game.sgf", engine()
-    for text, side in ((";AB[bb]PL[W]", -1), (";B[bb];PL[B]", 1), (";B[bb];W[cc]", 1)):
+    for text, side in ((";B[bb];PL[B]", 1), (";AB[bb]PL[W]", -1), (";B[bb];W[cc]", 1)):
         path.write_text(f"(;SZ[5]{text})")
-        assert ask(gtp, f"loadsgf {path}") == [""]
+        assert ask(gtp, f"loadsgf {path}", "komi 4", "kgs-rules aga") == [""] * 3
         assert gtp.game.to_play == side
     ask(gtp, f"loadsgf {path} 2", "play w D4")
     assert gtp.game.to_play == 1
