@@ -10,7 +10,7 @@ from typing import Any
 from alphago.cli.models import RUN_OPTIONS, add_device, add_run
 from alphago.cli.options import Parser, given_options, integer, number, option
 from alphago.cli.settings_flags import add_flags, given_settings
-from alphago.training.runs.config import holds_run, run_game
+from alphago.training.runs.config import holds_run
 from alphago.training.supervised.supervised_settings import SupervisedSettings
 
 
@@ -65,7 +65,11 @@ def choose_game(options: argparse.Namespace) -> tuple[Any, Any]:
 
     With --model, the game is the network's.  Otherwise it is the game of the run in --folder, or of the run in DATASET.
     If neither folder holds a run, it is Go, on the board of --board-size, or on the dataset's most frequent board.
+
+    Raises:
+        ValueError: if --board-size is for another game than the run's.
     """
+    from alphago.cli.train import game_of_run
     from alphago.env.games import make_game, with_settings
     from alphago.nn.model_files import model_file, saved_game
     from alphago.nn.net import load_model
@@ -77,7 +81,8 @@ def choose_game(options: argparse.Namespace) -> tuple[Any, Any]:
         return env, load_model(path, env)
     for folder in filter(None, (options.folder, options.dataset)):
         if holds_run(Path(folder)):
-            return run_game(Path(folder)), None
+            env = game_of_run(Path(folder), None, options.board_size)
+            return with_settings(env, given_options(options, "komi")), None
     size = options.board_size
     if size is None and is_dataset(options.dataset):
         counts = Counter(Dataset(options.dataset).rows["size"].tolist())

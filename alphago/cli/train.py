@@ -97,7 +97,7 @@ def game_to_train(options: argparse.Namespace, model: Path | None) -> GameEnv:
     if model is not None:
         env = game_of_network(model, options, preset)
     elif options.folder is not None and holds_run(Path(options.folder)):
-        env = game_of_run(options)
+        env = game_of_run(Path(options.folder), options.game, options.board_size)
     else:
         env = game_of_recipe(options, preset, given)
     return with_settings(env, given)
@@ -116,12 +116,12 @@ def game_of_network(model: Path, options: argparse.Namespace, preset: Recipe | N
     return with_settings(env, {name: config[name] for name in preset.env})
 
 
-def game_of_run(options: argparse.Namespace) -> GameEnv:
-    """Return the game of the run in --folder; raise ValueError if --game or --board-size is for another game."""
-    env = run_game(Path(options.folder))
-    for name, of_run, asked in (("game", env.name, options.game), ("board_size", env.N, options.board_size)):
+def game_of_run(folder: Path, game: str | None, board_size: int | None) -> GameEnv:
+    """Return the game of the run in a folder; raise ValueError if `game` or `board_size`, unless None, is another."""
+    env = run_game(folder)
+    for name, of_run, asked in (("game", env.name, game), ("board_size", env.N, board_size)):
         if asked not in (None, of_run):
-            raise ValueError(f"the run in {options.folder} has {name} {of_run}, got {asked}")
+            raise ValueError(f"the run in {folder} has {name} {of_run}, got {asked}")
     return env
 
 

@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
         from alphago.nn.inference.hardware import find_device  # not for Ray, whose own process imports torch
 
         find_device(make_game(USUAL_GAME), options.device)  # raises if there is none; the run's game is not known yet
-    cores = check_int("cores", options.cores or available_cores(), least=1, most=1024)
+    cores = check_int("cores", available_cores() if options.cores is None else options.cores, least=1, most=1024)
     stop = threading.Event()
     if warm_up() is not None:
         print("compiling, once on this machine: the first task takes longer")

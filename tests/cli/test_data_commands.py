@@ -62,6 +62,8 @@ def test_supervised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert re.search(r"^on \d+ test positions: top-1 ", capsys.readouterr().out)
     assert main(["supervised", target, "--test"]) == 2
     assert "--test must have a network to test" in capsys.readouterr().err
+    assert main(["supervised", target, "--folder", str(tmp_path / "run"), "--board-size", "13"]) == 2
+    assert "has board_size 9, got 13" in capsys.readouterr().err
     assert main(["supervised", str(tmp_path / "none")]) == 2
 
 

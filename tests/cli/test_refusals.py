@@ -69,6 +69,7 @@ export four --out four.pt -> --format must be onnx, w32 or w16, or the end of th
 export four --game reversi -> four must hold a network for reversi, got one for ConnectFourEnv
 export four --out none/x.w32 -> none/x.w32 cannot be used: No such file
 worker -> either ADDRESS or --folder PATH must be given
+worker --folder x --cores 0 -> --cores must be an integer from 1 to 1024, got 0
 worker 10.0.0.1:6379 --folder x -> either ADDRESS or --folder PATH must be given
 info swept -> a run must be a folder with metrics.jsonl
 info run -> rows must be two or more iterations
