@@ -26,6 +26,7 @@ from figures import stamp, write_rows
 from measure import played, run
 
 from alphago.nn.model_files import LATEST
+from alphago.nn.net import load_model
 from alphago.training.call.summary import run_summary
 from alphago.training.history import read_history
 from alphago.training.runs.config import holds_run
@@ -74,11 +75,11 @@ def judged(network: str, folder: Path, board: int, games: int) -> dict[str, Any]
         f"points_{name.rpartition('@')[2]}": [round(grade[key], 3) for key in ("points", "points_low", "points_high")]
         for name, grade in points.items()
     }
-    katago = os.environ.get("ALPHAGO_KATAGO")
+    katago, komi = os.environ.get("ALPHAGO_KATAGO"), load_model(network).env.komi
     opponents = {"gnugo": "gnugo:10", **({"katago": f"katago:{katago}@0"} if katago else {})}
     for name, opponent in opponents.items() if games else ():
         players = shlex.join([f"{network}{PLAYER}", opponent])
-        run(f"alphago evaluate {players} --games {games} --board-size {board}", "--folder", str(folder / name))
+        run(f"alphago evaluate {players} --games {games} --board-size {board} --komi {komi:g}", "--folder", str(folder / name))
         counts = played(folder / name)
         found[name] = {**counts, "rate": (counts["wins"] + counts["draws"] / 2) / counts["games"]}
     if katago and games:

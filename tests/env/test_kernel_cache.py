@@ -95,7 +95,6 @@ def answers() -> list[object]:
     return [*rules, *player.visits(), player.root_value]
 
 
-@pytest.mark.slow
 def test_without_jit_the_rules_are_the_same_and_indices_are_checked() -> None:
     root = PACKAGE.parent
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(root)}
