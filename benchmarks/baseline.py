@@ -79,7 +79,8 @@ def judged(network: str, folder: Path, board: int, games: int) -> dict[str, Any]
     opponents = {"gnugo": "gnugo:10", **({"katago": f"katago:{katago}@0"} if katago else {})}
     for name, opponent in opponents.items() if games else ():
         players = shlex.join([f"{network}{PLAYER}", opponent])
-        run(f"alphago evaluate {players} --games {games} --board-size {board} --komi {komi:g}", "--folder", str(folder / name))
+        match = f"{players} --games {games} --board-size {board} --komi {komi:g}"
+        run(f"alphago evaluate {match}", "--folder", str(folder / name))
         counts = played(folder / name)
         found[name] = {**counts, "rate": (counts["wins"] + counts["draws"] / 2) / counts["games"]}
     if katago and games:
