@@ -8,7 +8,7 @@ import hmac
 import ipaddress
 from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from alphago.env.game import GameEnv
 from alphago.system.validation import shown
@@ -42,8 +42,8 @@ class Guard:
 
     Args:
         host: the address that the server listens on.
-        token: the token that a request must have, in its address (`?token=`), in a cookie or as a bearer; None if
-            requests need no token.
+        token: the token that a request must have, as a bearer, or quoted in its address (`?token=`) or in a cookie;
+            None if requests need no token.
 
     Raises:
         ValueError: if `token` is None although other machines can reach `host`, or if it has fewer than 8 letters.
@@ -92,7 +92,7 @@ class Guard:
         with contextlib.suppress(CookieError):
             cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
             if cookie is not None:
-                candidates.append(cookie.value)
+                candidates.append(unquote(cookie.value))
         return any(hmac.compare_digest(text.encode(), self.token.encode()) for text in candidates)
 
 

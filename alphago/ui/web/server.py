@@ -10,6 +10,7 @@ import webbrowser
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, require_go, with_planes
@@ -86,7 +87,7 @@ def static_file(token: str | None, request: Request) -> Response:
     # The guard has let the request in, so that the browser knows the token: its cookie replaces the one in the address.
     if request.query_params.get("token") and token is not None:
         answer: Response = RedirectResponse("/", status_code=303, headers=HEADERS)
-        answer.set_cookie(COOKIE, token, httponly=True, samesite="strict")
+        answer.set_cookie(COOKIE, quote(token, safe=""), httponly=True, samesite="strict")
         return answer
     # The page's script is sent with all modules that it imports: one request instead of thirty.
     content = without_comments(bundle("page")).encode() if path.name == "page.js" else path.read_bytes()
@@ -265,7 +266,7 @@ def make_address(host: str, port: int, token: str | None) -> str:
     in_url = f"[{host}]" if ":" in host else host  # an IPv6 address is written in brackets
     # A server that listens on all addresses is opened at this machine's own one.
     name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, in_url)
-    return f"http://{name}:{port}/" + (f"?token={token}" if token else "")
+    return f"http://{name}:{port}/" + (f"?token={quote(token, safe='')}" if token else "")
 
 
 def open_browser(address: str) -> None:
