@@ -60,7 +60,8 @@ class NotebookGame:
         # report, with which a board that is shown again begins; None before the first report.
         self._greeting = {"games": [offer_view(env)], "runs": [], "first": first, "kept": None}
         self._executor = ThreadPoolExecutor(1, "alphago-page")  # one thread, in which queries are answered
-        reader = QueryReader(Engines([Choice(NETWORK_NAME, nn, env.name)], device), self._games, self._greeting)
+        self._engines = Engines([Choice(NETWORK_NAME, nn, env.name)], device)
+        reader = QueryReader(self._engines, self._games, self._greeting)
         self._answers = PageAnswers(reader, lambda line: self.widget.send(json.loads(line)))
 
     def _receive(self, query: Any) -> None:
@@ -87,9 +88,10 @@ class NotebookGame:
         return explain(self.position, move, self.network, device=self.device)
 
     def close(self) -> None:
-        """End the engine's thread; the board stays in its cell, but its queries are not answered any more."""
+        """End the engine; the board stays in its cell, but its queries are not answered any more."""
         self._executor.shutdown(cancel_futures=True)  # first, so that no query can begin a search afterwards
         self._answers.close()
+        self._engines.engines.clear()  # they end, since nothing uses them now
 
     def show(self) -> None:
         """Show the board below the cell that runs."""

@@ -23,6 +23,7 @@ from alphago.ui.web.new_game import link_head
 from alphago.ui.web.page_files import STATIC
 from tests.ui.web.browser import Visitor
 from tests.ui.web.desks import PATIENCE, about
+from tests.ui.web.served import threads, wait_until
 
 GO, EVEN = GoEnv(5, komi=0.5), UniformEvaluator()
 
@@ -39,11 +40,12 @@ def displayed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 @pytest.fixture
 def games() -> Iterator[list[NotebookGame]]:
-    """Games that are closed in the end."""
-    made: list[NotebookGame] = []
+    """Games that are closed in the end, and whose engines end then."""
+    made, before = list[NotebookGame](), threads("alphago-engine")
     yield made
     for game in made:
         game.close()
+    wait_until(lambda: threads("alphago-engine") <= before)
 
 
 def from_browser(game: NotebookGame, /, **message: Any) -> None:

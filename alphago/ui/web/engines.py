@@ -1,6 +1,7 @@
 """The networks that a page may choose from, loaded when first used, each with one evaluator for all its searches."""
 
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,7 +21,7 @@ PLAYOUTS = "playouts"  # the engine without a network
 PLAYOUTS_A_LEAF = 4  # random games from each leaf of a search without a network
 MOST_LEAVES = 32  # new leaves of a wave in a large tree
 THREAD = "alphago-engine"  # the name of the threads that search
-MOST_ENGINES = 8  # most engines in memory; there is one for each network and game in use
+MOST_ENGINES = 8  # most engines that are kept, one for each network and game; more are in memory while pages use them
 
 
 class Choice(NamedTuple):
@@ -43,7 +44,7 @@ class Choice(NamedTuple):
 
 
 class SharedEngine:
-    """A network, or playouts, for one game, with one analyst for all pages.
+    """A network, or playouts, for one game, with one analyst for all pages, which ends once nothing uses the engine.
 
     Args:
         env: the game, with the network's input planes.
@@ -53,11 +54,15 @@ class SharedEngine:
 
     def __init__(self, env: GameEnv, network: object, device: str = "auto") -> None:
         self.env, self.network = env, network
-        self.evaluator = as_evaluator(network, env, device, forecasts=True)
+        evaluator = self.evaluator = as_evaluator(network, env, device, forecasts=True)
         settings = Puct(leaves=MOST_LEAVES)
+        # The analyst must not hold the engine: its threads hold the analyst, so that neither would ever end.
         self.analyst = Analyst(
-            network, settings=settings, evaluators=lambda env: self.evaluator, tree_bytes=TREE_BYTES, name=THREAD
+            network, settings=settings, evaluators=lambda env: evaluator, tree_bytes=TREE_BYTES, name=THREAD
         )
+        # In a thread, since `close` waits for searches, and the last use may end anywhere, also under a lock.
+        closing = threading.Thread(target=self.analyst.close, daemon=True)
+        weakref.finalize(self, closing.start).atexit = False
 
     def in_own_game(self, position: Position) -> Position:
         """Return a position as one of the engine's game, which may differ in its input planes or its komi."""
@@ -140,7 +145,7 @@ class Engines:
                 with self.lock:
                     self.engines[self._key(name, env)] = engine
                     while len(self.engines) > MOST_ENGINES:  # the one that was used least recently goes
-                        self.engines.popitem(last=False)[1].analyst.close()
+                        self.engines.popitem(last=False)
             return engine
         finally:
             tell("")

@@ -1,11 +1,11 @@
 """The networks that a page may choose from: which is usual, which fits, and that each is loaded once."""
 
 from pathlib import Path
-from typing import Any
+from unittest.mock import patch
 
 import pytest
 
-from alphago import ConnectFourEnv, GoEnv, NeuralNet, Position
+from alphago import ConnectFourEnv, GoEnv, NeuralNet
 from alphago.cli.web import get_ready
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.questions import Limit
@@ -34,7 +34,7 @@ def test_the_usual_network_is_the_first_that_was_named_unless_another_fits_the_b
     assert offered(Choice("own", GO, "go")).usual_network(GoEnv(9)) == "own"  # made for any board
 
 
-def test_an_engine_is_loaded_once_for_all_komis_and_anew_when_its_file_changes(tmp_path: Path) -> None:
+def test_an_engine_is_loaded_once_and_anew_from_a_new_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "own.safetensors"
     net = NeuralNet(GO, tower_height=0, channels=4)
     net.save(path)
@@ -45,19 +45,15 @@ def test_an_engine_is_loaded_once_for_all_komis_and_anew_when_its_file_changes(t
     assert engines.engine("own", GoEnv(7)).env.N == 7
     NeuralNet(GO, tower_height=0, channels=4).save(path)
     assert engines.engine("own", GO) is not first
+    monkeypatch.setattr("alphago.ui.web.engines.MOST_ENGINES", 1)
+    engines.engine("own", GoEnv(3))
+    assert first.analyst.ask(GO, limit=Limit(4)).last().readouts == 4  # who still uses an engine is not disturbed
 
 
-def test_a_page_that_opens_finds_a_search_that_has_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Position] = []
-    ask = Analyst.ask
-
-    def note_and_ask(analyst: Analyst, position: Position, **options: Any) -> Any:
-        asked.append(position)
-        return ask(analyst, position, **options)
-
-    monkeypatch.setattr(Analyst, "ask", note_and_ask)
-    get_ready(offered(Choice("own", NeuralNet(GO, tower_height=0, channels=4), "go")), GO, False)
-    assert [position.moves for position in asked] == [GO.position().moves]
+def test_a_page_that_opens_finds_a_search_that_has_run() -> None:
+    with patch.object(Analyst, "ask", autospec=True, side_effect=Analyst.ask) as ask:
+        get_ready(offered(Choice("own", NeuralNet(GO, tower_height=0, channels=4), "go")), GO, False)
+    assert [asked.args[1].moves for asked in ask.call_args_list] == [GO.position().moves]
 
 
 def test_a_network_that_does_not_play_the_game_is_a_sentence() -> None:
