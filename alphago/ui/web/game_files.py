@@ -19,7 +19,7 @@ from alphago.records.sgf.notes import GENERATED, MoveNote, note_properties, read
 from alphago.records.sgf.stretches import KEPT, STONES, setup_stones
 from alphago.records.sgf.values import point_properties, point_text, read_point, read_sides
 from alphago.system.validation import check_float, check_int, shown
-from alphago.ui.web.new_game import GameTree, field_of, start_from, usual_game
+from alphago.ui.web.new_game import FullTree, GameTree, field_of, start_from, usual_game
 from alphago.ui.web.views import result_view, with_dead
 
 MOST_MOVES = 5  # most moves of an analysis in a comment
@@ -191,7 +191,7 @@ def move_text(move: Mapping[str, Any]) -> str:
 def open_sgf(text: str, usual_games: Mapping[str, GameEnv]) -> GameTree:
     """Return a game of Go with its variations.
 
-    A variation with an illegal move ends before that move.
+    A variation with an illegal move, such as one off the board, ends before that move.
 
     Args:
         usual_games: games by name; options that the file does not give are taken from its game in `usual_games`.
@@ -247,7 +247,8 @@ def play_file(tree: GameTree, file: SgfTree) -> list[str]:
     A variation ends before its first illegal move, and before stones that are set up after the game's beginning.
 
     Raises:
-        IllegalMove: for an illegal move before the first branching.
+        FullTree: for too many moves.
+        ValueError: for a move before the first branching that cannot be played.
     """
     branchings = [parent for parent, children in Counter(file.parents).items() if children > 1]
     # The first node with several children.  Nodes are numbered depth first: those up to this one are in all variations.
@@ -267,8 +268,8 @@ def play_file(tree: GameTree, file: SgfTree) -> list[str]:
         elif parent in tree_nodes:  # any other node follows an illegal move, and is not shown
             try:
                 tree_nodes[number] = play_node(tree, tree_nodes[parent], properties, number)
-            except IllegalMove:
-                if number <= trunk_end:
+            except ValueError as error:  # an illegal move, one off the board, or one out of turn where none is skipped
+                if number <= trunk_end or isinstance(error, FullTree):
                     raise
                 remarks[f"variations end before an illegal move: {NOT_SHOWN}"] = None
     return list(remarks)
@@ -347,7 +348,7 @@ def play_node(tree: GameTree, at: int, properties: Properties, number: int) -> i
         number: the number of the file's node.
 
     Raises:
-        IllegalMove: for an illegal move.
+        ValueError: for a move that cannot be played, as `read_point` and `GameTree.play`.
     """
     env = tree.env
     letters = [name for name in properties if name in SIGNS and properties[name]]  # B or W, or both in their order

@@ -170,6 +170,10 @@ def after_words(position: Position, words: Sequence[str]) -> Position:
 # --- with variations -------------------------------------------------------------------------------
 
 
+class FullTree(ValueError):
+    """A game with its variations has more positions than MOST_NODES."""
+
+
 class GameTree:
     """The positions of a game and its variations, as numbered nodes; `view` is the whole as plain data for the page.
 
@@ -207,7 +211,8 @@ class GameTree:
 
         Raises:
             IllegalMove: for an illegal move.
-            ValueError: if the tree is full.
+            FullTree: if the tree is full.
+            ValueError: if it is not the mover's turn, in a game that skips no turns.
         """
         before = self.positions[parent]
         position = before.give_turn(mover) if mover else before
@@ -216,7 +221,7 @@ class GameTree:
         if key in self._numbers:
             return self._numbers[key]
         if len(self.nodes) >= MOST_NODES:
-            raise ValueError(f"a game with its variations must have at most {MOST_NODES} positions: begin a new one")
+            raise FullTree(f"a game with its variations must have at most {MOST_NODES} positions: begin a new one")
         self.positions.append(position.play(action))
         self._numbers[key] = len(self.nodes)
         self.nodes.append({"parent": parent, "move": self.env.to_text(action), "mover": position.to_play})

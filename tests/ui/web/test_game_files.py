@@ -13,7 +13,7 @@ from alphago import GoEnv
 from alphago.records.sgf import format_sgf, parse_sgf
 from alphago.records.sgf.grammar import SgfTree, trees
 from alphago.ui.web.game_files import open_sgf, read_game_tree, sgf_text
-from alphago.ui.web.new_game import MOST_NODES, GameTree, describe_start, link_head, open_link
+from alphago.ui.web.new_game import GameTree, describe_start, link_head, open_link
 
 GO = GoEnv(9, komi=6.5).match_variant()
 BASES = {"go": GO, "outline-go": OutlineGoEnv()}
@@ -95,6 +95,7 @@ def test_what_leaves_the_moves_as_they_are_refuses_no_game(text: str, remark: st
         (";W[dc]AE[cc](;B[bb])(;B[aa])", ["C7 D6"], "before stones that are set up after a move"),
         (";AW[zz];B[bb]", ["C7 D6"], "before stones that are set up after a move"),
         (";W[bb];B[bb];W[aa]", ["C7 D6", "C7 B8"], "before an illegal move"),
+        (";W[bb];B[zz];W[aa]", ["C7 D6", "C7 B8"], "before an illegal move"),
         (";AB[cc]AE[aa];W[bb]", ["C7 D6", "C7 B8"], ""),  # which changes nothing
         (";W[bb];AE[cc]", ["C7 D6", "C7 B8"], ""),  # after the last move
     ],
@@ -131,7 +132,7 @@ def test_a_node_of_two_moves_keeps_their_order() -> None:
 
 def test_a_rectangular_board_there_and_back() -> None:
     """SZ[5:3] has five columns; stones are set up and taken; file and link keep what was played since."""
-    text = "(;GM[1]SZ[5:3]KM[2.5]AB[ea][db]AW[ec]PB[Ada]PW[b]RE[W+R];W[eb];B[aa](;W[bb])(;W[])(;W[dc]))"
+    text = "(;GM[1]SZ[5:3]KM[2.5]AB[ea][db]AW[ec]PB[Ada]PW[b]RE[W+R];W[eb];B[aa](;W[bb])(;W[])(;W[dc])(;B[bb]))"
     tree = open_sgf(text, BASES)
     assert [tree.view["names"][0], tree.env.plane_shape, tree.env.config["komi"]] == ["Ada", (3, 5), 2.5]
     assert moves(tree) == ["E2 A3 B2", "E2 A3 pass", "E2 A3 D1"]
@@ -174,6 +175,7 @@ def test_a_kept_game_is_checked() -> None:
         ("(;SZ[5:3];B[ea];B[eb])", "it must be the turn of Black, got that of White"),
         ("(;SZ[5:3];B[ea])(;SZ[5:3];B[eb])", "the SGF file: it must hold one game, got several"),
         ("(;SZ[5:3];B[ea];AW[ba];B[eb])", "stones must be set up in the first node of a game on a board that is not"),
+        ("(;SZ[5:3];AB[aa])", "stones must be set up in the first node of a game on a board that is not"),
         ("(;SZ[5:3];B[ed])", "a move must be on a point of a board of 5 x 3"),
         ("(;SZ[3:2]AB[aa]AW[ab][ba];B[ca])", "the chain at A2 has no liberty"),
         ("(;SZ[9];B[aa];W[aa])", "the SGF file: move 2, White A9, is illegal"),
@@ -198,20 +200,16 @@ def test_whatever_is_opened_is_a_game_or_an_error(text: str) -> None:
             read()
 
 
-def test_a_tree_is_limited() -> None:
-    tree = GameTree(GO.position())
-    tree.nodes *= MOST_NODES
-    with pytest.raises(ValueError, match=f"at most {MOST_NODES} positions"):
-        tree.play(0, "C3")
+def test_a_tree_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("alphago.ui.web.new_game.MOST_NODES", 5)  # of which the main line has none left
+    with pytest.raises(ValueError, match="at most 5 positions"):
+        open_sgf(SGF, BASES)
 
 
 def test_what_stands_behind_the_root_of_a_rectangular_board() -> None:
     tree = open_sgf("(;SZ[5:3]AB[aa]AW[bb];PL[W]KM[3.5]PB[Ann]RU[Japanese])", BASES)
     assert (tree.start.to_play, tree.env.komi, tree.view["names"][0]) == (-1, 3.5, "Ann")
     assert [remark for remark in tree.view["remarks"] if "scored by area, and not as the file says" in remark]
-    for later in ("(;SZ[5:3];AB[aa])", "(;SZ[5:3];B[aa];AW[bb])"):
-        with pytest.raises(ValueError, match="stones must be set up in the first node"):
-            open_sgf(later, BASES)
 
 
 @pytest.mark.parametrize(
