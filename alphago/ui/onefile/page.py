@@ -8,6 +8,7 @@ import base64
 import html
 import json
 import math
+import re
 import zlib
 from collections.abc import Mapping
 from contextlib import suppress
@@ -141,9 +142,8 @@ def page_text(net: NeuralNet, name: str, description: Mapping[str, object]) -> s
         "unpacking": (OWN_STATIC / "unpacking.js").read_text("utf-8").replace("export ", ""),
     }
     text = (OWN_STATIC / "file.html").read_text("utf-8")
-    for word, replacement in replacements.items():
-        text = text.replace("{{" + word + "}}", replacement, 1)
-    return text
+    # At once, so that a placeholder in a replacement, as in the network's name, stays.
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: replacements[found[1]], text)
 
 
 def pack_parts(net: NeuralNet, name: str, description: Mapping[str, object]) -> dict[str, str]:

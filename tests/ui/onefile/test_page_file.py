@@ -19,7 +19,7 @@ from alphago.env.packaged_nets import packaged_nets
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.export import network_graph
 from alphago.nn.graph import Step
-from alphago.ui.onefile.page import FOLDERS, OPERATIONS, OWN_STATIC, about, check_step, facts
+from alphago.ui.onefile.page import FOLDERS, OPERATIONS, OWN_STATIC, about, check_step, facts, render_page
 from alphago.ui.web.page_files import WIDGET, bundle, without_comments
 from alphago.ui.web.views import game_view
 from tests.ui.clients.installed import client, node
@@ -74,12 +74,12 @@ def test_it_tells_where_the_network_comes_from(written: Any) -> None:
     assert told["boards"][0]["options"]["komi"] == 7.5  # as on the page, not as it was trained
     renamed: Any = about(NeuralNet(GoEnv(5), tower_height=1, channels=4), "Mine", "9x9", None, None)
     assert renamed["title"] == "Mine"
+    assert "<title>Go: {{game}}</title>" in render_page("7x7", name="{{game}}")
     assert renamed["facts"]["Strength"] == lines["Strength"]
 
 
 def test_what_is_told_of_packaged_networks_was_measured() -> None:
-    rows = json.loads((ROOT / "docs" / "results" / "strength.json").read_text())
-    measured = {row["id"]: row for row in rows}
+    measured = {row["id"]: row for row in json.loads((ROOT / "docs" / "results" / "strength.json").read_text())}
     for name, text in json.loads((ROOT / "alphago" / "nets" / "measured.json").read_text()).items():
         row = measured[f"{name}-packaged-64"]
         numbers = [row["readouts"], row["wins"], row["draws"], row["losses"], row["games"]]
