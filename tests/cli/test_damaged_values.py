@@ -72,8 +72,8 @@ def test_values_of_games(run: Path, step: int) -> None:
     def opened() -> None:
         runs = Runs([run])
         runs.overview()
-        for number in range(len(latest_games(history_of(run)))):
-            runs.open_game(0, number)
+        for game in latest_games(history_of(run)):
+            runs.open_game(0, game.title)
 
     doors = {"page": opened, "games": lambda: main(["plot", "--games", str(run), "--out", str(run / "a.svg")])}
     with np.load(path) as file:

@@ -179,8 +179,8 @@ class PageSearch:
 
     def reply(self, answer: Answer) -> dict[str, Any]:
         """Return the reply for an answer of the analyst."""
-        reply = {"id": self.id, "isDuringSearch": not answer.is_last, "turnNumber": len(self.position.moves)}
-        reply |= {"searched": answer.readouts, **analysis_fields(answer.found)}
+        reply = {"id": self.id, "isDuringSearch": not answer.is_last, "searched": answer.readouts}
+        reply |= analysis_fields(answer.found)
         if answer.is_last and self.plays:
             assert answer.action is not None
             # A network without a search does not resign.

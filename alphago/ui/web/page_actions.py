@@ -50,10 +50,9 @@ class QueryReader:
     # [game, *moves] of the last query, and the position to which they lead.
     _latest: tuple[list[Any], Position | None] = field(default=([], None))
 
-    def position(self, query: Query, back: int = 0) -> Position:
-        """Return the position of a query's `game` after its `moves`, without the last `back` ones."""
+    def position(self, query: Query) -> Position:
+        """Return the position of a query's `game` after its `moves`."""
         moves = field_of(query, "moves", list)
-        moves = moves[: len(moves) - back]
         if len(moves) > MOST_NODES:
             raise ValueError(f"a game must have at most {MOST_NODES} moves, got {len(moves)}")
         game = field_of(query, "game", dict)
@@ -112,10 +111,10 @@ def open_text(page: QueryReader, query: Query) -> dict[str, Any]:
 
 
 def open_run_game(page: QueryReader, query: Query) -> dict[str, Any]:
-    """Return a game of self-play or of a match, from one of the runs that the server shows."""
+    """Return the game with the query's `title`, of self-play or of a match, from one of the server's runs."""
     if page.runs is None:
         raise ValueError("no run was given to this server: alphago web runs/a shows one")
-    tree = page.runs.open_game(query.get("run"), query.get("number"))
+    tree = page.runs.open_game(query.get("run"), query.get("title"))
     # The page's next queries name the game.  It may be a user's own, which is found only here.
     page.usual_games.setdefault(tree.env.name, tree.env)
     return game_answer(page, tree)
@@ -188,9 +187,9 @@ def why(page: QueryReader, query: Query) -> dict[str, Any]:
     if not query.get("moves"):
         raise ValueError("there is no move to explain")
     least = check_positive("points", query.get("points", MISTAKE))
-    before, position = page.position(query, back=1), page.position(query)
+    *_, (before, action) = page.position(query).turns()
     engine = page.engine(query, before.env)
-    moves = [(engine.in_own_game(before), position.moves[-1])]
+    moves = [(engine.in_own_game(before), action)]
     return explanation_view(explain_moves(moves, engine.analyst, READOUTS, least)[0])
 
 

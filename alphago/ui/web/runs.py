@@ -16,7 +16,7 @@ from alphago.records.record import GameRecord, load_records
 from alphago.system.validation import check_int, shown
 from alphago.training.call.summary import game_text, latest_losses, match_facts, minutes_spent, of_total, why_over
 from alphago.training.history import EVALUATIONS, METRICS, History, Row, limits, number, opponent_name, read_rows
-from alphago.training.runs.config import flat_settings, game_from_config, read_config, run_game
+from alphago.training.runs.config import CONFIG, flat_settings, game_from_config, read_config, run_game
 from alphago.training.watch.diagnosis import diagnose
 from alphago.training.watch.game_sheet import record_game
 from alphago.training.watch.plots import AXES, legend_names, list_panels, reword, run_colours
@@ -35,7 +35,7 @@ class RunGame(NamedTuple):
     """A game of a run that a page may open.
 
     Attributes:
-        title: its name in the page's list.
+        title: its name in the page's list, which no other game of the run has.
         names: the players' names, Black's first.
         moves: actions, or their texts.
         record: the game's record; None if the run has kept only its moves.
@@ -58,11 +58,11 @@ class Runs:
         self.folders, self.names = list(map(Path, folders)), legend_names(folders)
 
     def stamp(self) -> str:
-        """Return a text that changes when a run has written something new."""
-        stamps: list[int] = []
-        for log in [folder / name for folder in self.folders for name in (METRICS, EVALUATIONS)]:
+        """Return a text that changes when a run has written something new, and with each minute."""
+        stamps = [int(time.time()) // 60]
+        for path in [folder / name for folder in self.folders for name in (CONFIG, METRICS, EVALUATIONS)]:
             with contextlib.suppress(OSError):
-                stamps += [log.stat().st_size, log.stat().st_mtime_ns]
+                stamps += [path.stat().st_size, path.stat().st_mtime_ns]
         return "-".join(map(str, stamps))
 
     def overview(self, x: str = "minutes") -> dict[str, Any]:
@@ -95,17 +95,18 @@ class Runs:
         pictures = [to_svg(panel_drawing(panels[i], label), shrinks=False) for i in order]
         return {"runs": runs, "x": x, "axes": list(AXES), "panels": pictures}
 
-    def open_game(self, run: Any, game: Any) -> GameTree:
+    def open_game(self, run: Any, title: Any) -> GameTree:
         """Return a game of a run as a tree; raise ValueError for an unknown run or game.
 
         Args:
             run: the run's index in `folders`.
-            game: the game's index in `latest_games`.
+            title: the game's title.  The run may have written newer games since the page listed it.
         """
         history = history_of(self.folders[check_int("run", run, 0, len(self.folders) - 1)])
-        games = latest_games(history)
-        env = run_game(history.folder).match_variant()
-        return game_tree(env, games[check_int("game", game, 0, len(games) - 1)])
+        for game in latest_games(history, files=4, most=None):
+            if game.title == title:
+                return game_tree(run_game(history.folder).match_variant(), game)
+        raise ValueError(f"game must be one of the run's latest, got {shown(title)}")
 
 
 def history_of(folder: Path) -> History:
@@ -266,38 +267,28 @@ def panel_order(titles: Sequence[str]) -> list[int]:
 # --- games -----------------------------------------------------------------------------------------
 
 
-def latest_games(history: History) -> list[RunGame]:
-    """Return the latest games of a run: of the latest recorded match, of self-play, and of the matches in its log."""
-    selfplay = sorted((history.folder / "games").glob("*.npz"))[-2:]  # two, since the newest may have few games
-    files = [*sorted((history.folder / "matches").glob("*.npz"))[-1:], *reversed(selfplay)]  # the newest first
-    return [*islice(recorded_games(files), LATEST_GAMES), *match_games(history)]
+def latest_games(history: History, files: int = 2, most: int | None = LATEST_GAMES) -> list[RunGame]:
+    """Return the latest games of a run: of self-play and of matches.
+
+    Args:
+        files: how many files of self-play are read; two, since the newest may have few games.
+        most: most games of self-play; None for all in these files.
+    """
+    newest = sorted((history.folder / "games").glob("games-*-*.npz"), reverse=True)[:files]
+    return [*islice(recorded_games(newest), most), *match_games(history)]
 
 
 def recorded_games(files: Sequence[Path]) -> Iterator[RunGame]:
-    """Yield the games in files of a run's folders "games" and "matches"; of each file the last game comes first.
+    """Yield the games in files games-M-N.npz, which hold the games M to N - 1 of a run, counted from 0.
 
-    Files that cannot be read are left out.
+    Of each file the last game comes first.  Files that cannot be read are left out.
     """
     for path in files:
         with contextlib.suppress(OSError, ValueError):
-            kind = path.stem.partition("-")[0] if path.parent.name == "matches" else SELF_PLAY
-            for index, record in reversed(list(enumerate(load_records(path)))):
-                title = f"{kind}: {record.result_string}, {len(record)} moves"
-                yield RunGame(title, player_names(kind, index), record.moves.tolist(), record)
-
-
-def player_names(kind: str, index: int) -> tuple[str, str]:
-    """Return the players' names, Black's first.
-
-    Args:
-        kind: SELF_PLAY, or the name of a match of the candidate.  Its rival is the second best network in a match
-            "second", and the best network in other matches.
-        index: the number of the game in the match; the candidate is Black in games 0, 2, 4 and so on.
-    """
-    if kind == SELF_PLAY:
-        return SELF_PLAY, SELF_PLAY
-    rival = "second best" if kind == "second" else "best"
-    return ("candidate", rival) if index % 2 == 0 else (rival, "candidate")
+            first = int(path.stem.split("-")[1])
+            for number, record in reversed(list(enumerate(load_records(path), first + 1))):
+                title = f"{SELF_PLAY}, game {number:,}: {record.result_string}, {len(record)} moves"
+                yield RunGame(title, (SELF_PLAY, SELF_PLAY), record.moves.tolist(), record)
 
 
 def match_games(history: History) -> list[RunGame]:
@@ -315,7 +306,7 @@ def match_games(history: History) -> list[RunGame]:
             network_outcome = network_side * (number(game, "outcome") or 0.0)
             result = "won" if network_outcome > 0 else "lost" if network_outcome < 0 else "draw"
             moves = str(game.get("moves", "")).split()
-            title = f"against {name}{when}: {result}, {len(moves)} moves"
+            title = f"against {name}{when}, game {index + 1}: {result}, {len(moves)} moves"
             names = ("network", name) if network_side == 1 else (name, "network")
             games.append(RunGame(title, names, moves))
     return games

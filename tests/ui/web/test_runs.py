@@ -54,17 +54,18 @@ def test_a_run_is_shown_and_stays_as_it_is(run: Path) -> None:
     assert "games of self-play" in texts(shown["panels"][titles.index("Policy loss")])
     assert "style=" not in "".join(shown["panels"])  # the page's policy allows no styles in it
     games = latest_games(history_of(run))
-    assert [game.title.split(":")[0] for game in games][:1] == ["self-play"]
+    assert [game.title.split(":")[0] for game in games][:1] == ["self-play, game 8"]
+    assert len({game.title for game in games}) == len(games)
     assert any(game.title.startswith("against random@0") for game in games)
-    for number in range(len(games)):
-        tree = runs.open_game(0, number)
+    for game in games:
+        tree = runs.open_game(0, game.title)
         assert tree.env.N == 3
         assert len(tree.nodes) > 1
     assert contents(run) == before
     with pytest.raises(ValueError, match="x must be one of"):
         runs.overview("weeks")
-    for wrong in ((5, 0), (0, 10**6), ("../..", 0), (0, None), (True, 0)):
-        with pytest.raises(ValueError, match=r"^(run|game) must be an integer"):
+    for wrong in ((5, game.title), (0, "?"), ("../..", game.title), (0, None), (True, game.title)):
+        with pytest.raises(ValueError, match=r"^(run must be an integer|game must be one of the run's latest, got )"):
             runs.open_game(*wrong)
 
 
@@ -76,7 +77,7 @@ def test_a_run_that_learns_from_games_tells_what_it_found_of_them() -> None:
 
 def test_a_game_of_a_run_is_replayed_with_its_values(run: Path) -> None:
     with Guest(runs=Runs([run])) as guest:
-        guest.post("run-game", run=0, game=0)
+        guest.post("run-game", run=0, game=latest_games(history_of(run))[0].title)
         told = guest.until("game")
         assert told["game"]["title"] == "Go 3x3"
         assert told["names"] == ["self-play", "self-play"]
@@ -84,7 +85,7 @@ def test_a_game_of_a_run_is_replayed_with_its_values(run: Path) -> None:
         assert state["node"] == 0
         assert len(state["line"]) > 2
         assert any(node["win"] is not None for node in told["nodes"])
-        assert guest.ask("go", node=state["line"][-1])["comment"].startswith("self-play: ")
+        assert guest.ask("go", node=state["line"][-1])["comment"].startswith("self-play, game 8: ")
 
 
 def test_a_run_that_grows_and_one_that_has_nothing_yet(run: Path, tmp_path: Path) -> None:
@@ -94,15 +95,19 @@ def test_a_run_that_grows_and_one_that_has_nothing_yet(run: Path, tmp_path: Path
     for name in (METRICS, EVALUATIONS):
         (folder / name).unlink()
     runs = Runs([folder, run])
-    stamp = runs.stamp()
+    stamps = [runs.stamp()]
     shown = runs.overview()
+    titles = shown["runs"][0]["games"]
+    shutil.copy(next((folder / "games").iterdir()), folder / "games" / "games-0000008-0000012.npz")  # written later
+    assert [runs.open_game(0, title).nodes[-1]["comment"] for title in titles] == titles
     assert shown["runs"][0]["facts"]["games"] == "0 of 8"
     assert shown["runs"][0]["diagnosis"] == ["No iteration is over yet."]
     (folder / METRICS).write_text("".join(rows[:1]) + '{"seconds": 3, "ga')
-    assert runs.stamp() != stamp
+    stamps.append(runs.stamp())
     shown = runs.overview()
     assert shown["runs"][0]["facts"]["minutes of training"].endswith(" of 8") is False
     (folder / "config.json").write_text("{")
+    assert len({*stamps, runs.stamp()}) == 3
     (folder / "config.copy.json").write_text("{")
     assert "is damaged" in runs.overview()["runs"][0]["error"]
 
@@ -165,7 +170,8 @@ def test_a_run_that_is_over_is_told_as_over(run: Path, tmp_path: Path) -> None:
         assert found == [untrained.format(told)] * bool(told)
 
 
-def test_what_the_page_fetches(run: Path) -> None:
+def test_what_the_page_fetches(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.time", lambda: 0.0)
     with serving(runs=[run]) as served:
         status, text = served.get("/watch?x=games")
         assert status == 200
@@ -174,9 +180,10 @@ def test_what_the_page_fetches(run: Path) -> None:
         assert [status, json.loads(text)["error"].split(",")[0]] == [400, "x must be one of minutes"]
         (watched,) = json.loads(served.get("/watch")[1])["runs"]
         assert watched["games"] == [game.title for game in latest_games(history_of(run))]
-        assert len(watched["games"]) > 2
         tag = f'"minutes-{Runs([run]).stamp()}"'
         assert served.get("/watch", **{"If-None-Match": tag}) == (304, "")  # unchanged runs are not sent again
+        monkeypatch.setattr("time.time", lambda: 60.0)
+        assert served.get("/watch", **{"If-None-Match": tag})[0] == 200  # that a run has stopped is seen by the time
 
 
 class LimitedEnv(TicTacToeEnv):

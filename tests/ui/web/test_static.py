@@ -97,7 +97,7 @@ def test_the_board_alone_knows_no_server() -> None:
 def computed(folder: Path, module: str, call: str) -> Any:
     """What a call of a module's exports returns in Node.js, which has no page."""
     (folder / "module.mjs").write_text(f"globalThis.matchMedia = () => ({{}});\n{bundle(module)}")
-    (folder / "call.mjs").write_text(f'import * as page from "./module.mjs";\nconsole.log(JSON.stringify({call}));')
+    (folder / "call.mjs").write_text(f'import * as page from "./module.mjs";console.log(JSON.stringify(await {call}));')
     told = subprocess.run([node(), folder / "call.mjs"], capture_output=True, text=True, check=True)
     return json.loads(told.stdout)
 
@@ -120,10 +120,7 @@ SHOWN = "((moves) => page.shownMoves({ moves: moves.map((visits) => ({ visits })
 # The numbers on the discs: a move that looks no worse than the best, by fewer visits, has the best one's number; no
 # value, no number.
 VALUES = [(90, 0.6, 2.0), (60, 0.6, 2.0), (50, 0.6, 2.0), (40, 0.58, 1.6), (0, None, None)]
-MOVES = [
-    {"move": i, "visits": visits, "prior": 0.1, "win": win, "score": score}
-    for i, (visits, win, score) in enumerate(VALUES)
-]
+MOVES = [{"move": i, "visits": n, "prior": 0.1, "win": win, "score": score} for i, (n, win, score) in enumerate(VALUES)]
 NUMBERS = f"""(([mode, small]) => ({json.dumps(MOVES)}).map((one, _, [best]) =>
     page.numbersOf(one, best, mode, small).join(" ")))"""
 # The values of all moves in a list, after a move was played after which the search has these means.
@@ -166,6 +163,14 @@ JUDGED = """(([listed, visits]) => {
     const before = 1 + moves.reduce((sum, one) => sum + one.visits, 0);
     const node = { move: 1, mover: 1, visits, win: 0.4, score: -1, analysis: { mean: [0.4, -1] } };
     return page.worthOf({ visits: before, analysis: { mover: 1, moves } }, node);
+})"""
+# The fault that is told once a server answers again that was lost, with nothing new.
+WATCHED = """(async (watch) => {
+    Object.assign(Object.setPrototypeOf(watch, page.Watch.prototype), { draw() {} });
+    await watch.update(); // Node.js cannot fetch it
+    const answer = { json: () => ({}), headers: new Map() };
+    globalThis.fetch = async (_, asked) => ({ ...answer, status: asked.headers["If-None-Match"] ? 304 : 200 });
+    return watch.update().then(() => watch.fault);
 })"""
 
 
@@ -226,6 +231,7 @@ BEGINS = "getting ready; the first time takes some seconds …"
         ("replies", REPLY, [[0.5, 0.5], [[1, 49, 0.75]]], [0.5, [0.5, None], [None, None]]),
         ("replies", REPLY, [[0.5, 0.5], [[1, 400, 0.75]]], [0.75, [0.5, None], [0.25, None]]),
         ("replies", REPLY, [[0.6, 0.4], []], [0.5, [0.5, None], [None, None]]),
+        ("watch", WATCHED, {"tag": "x-1"}, ""),
     ],
 )
 def test_what_is_told(tmp_path: Path, module: str, function: str, given: Any, told: Any) -> None:

@@ -397,5 +397,5 @@ const COMMANDS = {
     return false;
   },
   open: (desk, { text }) => desk.put(desk.queries.ask(/^\s*{/.test(text) ? { action: "link", link: linkIn(text) } : { action: "open", text }), { end: 0 }),
-  "run-game": (desk, { run, game }) => desk.put(desk.queries.ask({ action: "run-game", run, number: game }), { end: 0 }),
+  "run-game": (desk, { run, game }) => desk.put(desk.queries.ask({ action: "run-game", run, title: game }), { end: 0 }),
 };

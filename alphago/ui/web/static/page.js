@@ -24,7 +24,7 @@ const unlisten = desk.listen(async () => {
   if (!desk.offered.runs.length) return;
   unlisten();
   const { Watch } = await import("./watch.js");
-  new Watch(places.watch, (/** @type {number} */ run, /** @type {number} */ game) => {
+  new Watch(places.watch, (/** @type {number} */ run, /** @type {string} */ game) => {
     if (run >= 0) desk.send({ type: "run-game", run, game });
     show("play");
   });

@@ -4,7 +4,7 @@ import { h, renew, s, select } from "./elements.js";
 import { swatch } from "./icons.js";
 import { buttons, fill, runs, say } from "./words.js";
 
-/** @typedef {(run: number, game: number) => void} Open opens a game of a run; for run -1 the board as it is */
+/** @typedef {(run: number, game: string) => void} Open opens a game of a run by its title; for run -1 the board as it is */
 
 const EVERY = 4000; // milliseconds
 const MAIN = 4; // curves that are not folded
@@ -37,7 +37,7 @@ export class Watch {
       if (data.error) throw new Error(data.error);
       [this.data, this.tag, this.fault] = [data, answer.headers.get("ETag") || "", ""];
     } catch (error) {
-      this.fault = answer && error instanceof Error ? error.message : say.silent;
+      [this.tag, this.fault] = ["", answer && error instanceof Error ? error.message : say.silent];
     }
     this.draw();
   }
@@ -50,7 +50,7 @@ export class Watch {
       [this.x, this.tag] = [target.value, ""];
       this.update();
     } }, Object.fromEntries((data?.axes || []).map((name) => [name, name])), this.x);
-    renew(this.element, [h("div.w-head", h("div.ag-tabs", { role: "group" }, h("button#to-board", { onclick: () => this.open(-1, 0) }, buttons.play[0]),
+    renew(this.element, [h("div.w-head", h("div.ag-tabs", { role: "group" }, h("button#to-board", { onclick: () => this.open(-1, "") }, buttons.play[0]),
       h("button", { "aria-pressed": "true" }, say.watch)), h("h1", runs.title), h("label", `${runs.axis} `, axis)),
     h("p.ag-notice", { role: "alert", hidden: !fault }, fault),
     h("section.w-runs", data?.runs.map((run, i) => this.run(run, i))),
@@ -60,7 +60,7 @@ export class Watch {
 
   /** The part of one run. @param {RunView} run @param {number} number */
   run(run, number) {
-    const games = run.games.map((title, game) => h("li", h("button", { onclick: () => this.open(number, game) }, title)));
+    const games = run.games.map((game) => h("li", h("button", { onclick: () => this.open(number, game) }, game)));
     const over = run.over ? 1 : 0;
     const line = swatch(s("rect", { y: 7, width: 20, height: 6, fill: run.colour }));
     const { strength, progress, share } = run.headline || { strength: "", progress: "", share: 0 };
