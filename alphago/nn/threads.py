@@ -87,12 +87,12 @@ def quick_switches(enabled: bool) -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-class Workers(contextlib.AbstractContextManager["Workers"]):
-    """`count` threads that run tasks in parallel, each with a single torch thread; `close` ends them."""
+class Workers(ThreadPoolExecutor):
+    """`count` threads that run tasks in parallel, each with a single torch thread; a `with` statement ends them."""
 
     def __init__(self, count: int) -> None:
+        super().__init__(count, initializer=torch.set_num_threads, initargs=(1,))
         self.count = count
-        self._pool = ThreadPoolExecutor(count, initializer=torch.set_num_threads, initargs=(1,))
 
     def run(self, tasks: Sequence[Callable[[], Result]], stop: threading.Event | None = None) -> list[Result]:
         """Run the tasks and return their results, in order.
@@ -103,7 +103,7 @@ class Workers(contextlib.AbstractContextManager["Workers"]):
         Args:
             stop: an event at which long tasks should end early; None if the tasks check no event.
         """
-        futures = [self._pool.submit(task) for task in tasks]
+        futures = [self.submit(task) for task in tasks]
         if stop is not None:
             for future in futures:
                 # The first task that fails ends the others, also while this thread waits for an earlier one.
@@ -116,10 +116,3 @@ class Workers(contextlib.AbstractContextManager["Workers"]):
             for future in futures:
                 future.exception()  # waits for the task
             raise
-
-    def close(self) -> None:
-        """Wait until all tasks have ended, and end the threads."""
-        self._pool.shutdown(wait=True)
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
