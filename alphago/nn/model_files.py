@@ -30,7 +30,7 @@ from alphago.env.packaged_nets import NETWORKS, packaged_nets
 from alphago.nn.katago.conversion import NetworkConverter
 from alphago.nn.katago.stream import GZIP, KataGoFile
 from alphago.nn.parts import SLOTS, fits_game, game_structure
-from alphago.system.files import check_regular, read_file, user_path, write_atomic
+from alphago.system.files import check_regular, explain_os_error, read_file, user_path, write_atomic
 from alphago.system.validation import check_int, near_names, shortened, shown
 
 FORMAT = "alphago-net"
@@ -164,12 +164,8 @@ def write_network(
         "net": json.dumps(config),
         "extra": json.dumps(dict(extra)),
     }
-    try:
+    with explain_os_error(f"the network could not be saved as {path}"):
         write_atomic(user_path(path), sealed_bytes(tensors, description))
-    except OSError as error:
-        failure = type(error)(f"the network could not be saved as {path}: {error.strerror or error}")
-        failure.errno = error.errno  # an exception that is made from a text has no errno
-        raise failure from error
 
 
 def sealed_bytes(tensors: Mapping[str, torch.Tensor], texts: Mapping[str, str]) -> bytes:
