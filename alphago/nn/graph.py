@@ -67,13 +67,15 @@ class NetworkGraph:
             inputs: tensors of this graph, or numbers and arrays, which become constants.
             shape: the output's shape.
         """
-        names = [item.name if isinstance(item, Tensor) else self.keep(item) for item in inputs]
+        names = [(item if isinstance(item, Tensor) else self.keep(item)).name for item in inputs]
         output = Tensor(f"t{len(self.steps)}", shape)
         self.steps.append(Step(op, names, output.name, attributes))
         return output
 
-    def keep(self, value: Number, name: str | None = None) -> str:
-        """Store a weight or a constant, and return its name.
+    def keep(self, value: Number, name: str | None = None) -> Tensor:
+        """Store a weight or a constant, and return it as an input of an operation.
+
+        The Tensor's shape is left empty, since it is not read: an operation's shape is given by whoever adds it.
 
         Args:
             value: a tensor, array or number.  NumPy's arrays of integers, such as shapes, are stored as int64, all else
@@ -83,14 +85,7 @@ class NetworkGraph:
         array = value.detach().float().cpu().numpy() if isinstance(value, torch.Tensor) else np.asarray(value)
         name = f"c{len(self.weights)}" if name is None else name
         self.weights[name] = array.astype(np.int64 if array.ndim and array.dtype.kind in "iu" else np.float32)
-        return name
-
-    def keep_weight(self, value: Number, name: str) -> Tensor:
-        """Store a layer's weight, and return it as an input of an operation.
-
-        The Tensor's shape is left empty, since it is not read: an operation's shape is given by whoever adds it.
-        """
-        return Tensor(self.keep(value, name), ())
+        return Tensor(name, ())
 
 
 def run_graph(graph: NetworkGraph, weights: Mapping[str, np.ndarray], planes: np.ndarray) -> dict[str, np.ndarray]:

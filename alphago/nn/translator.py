@@ -77,17 +77,12 @@ def axis_length(tensor: Tensor, axis: int) -> int | Tensor:
 
     A placeholder is a Tensor that stands for the length.  In arithmetic, `operand` replaces the placeholder by
     operations that compute the length.  The placeholder's name, "side:NAME:AXIS", tells of which tensor and axis.  The
-    placeholder's `shape` is no shape, but has the length's name, such as "height", which `length_in_shape` reads.
+    placeholder's `shape` is no shape, but has the length's name, such as "height", which `board_reduction` reads.
     """
     length_or_name = tensor.shape[axis]
     if isinstance(length_or_name, int):
         return length_or_name
     return Tensor(f"{PLACEHOLDER}:{tensor.name}:{axis}", (length_or_name,))
-
-
-def length_in_shape(length: int | Tensor) -> Side:
-    """Return a length from `axis_length` as it stands in a Tensor's shape: an integer, or the length's name."""
-    return length.shape[0] if isinstance(length, Tensor) else length
 
 
 def operand(graph: NetworkGraph, value: Tensor | Number) -> Tensor | Number:
@@ -117,7 +112,7 @@ def all_items(values: object) -> list[object]:
 def store_weights(graph: NetworkGraph, module: nn.Conv2d | nn.Linear, name: str) -> list[Tensor]:
     """Store the weights of a layer, and return its kernel and, if it has one, its bias as inputs of an operation."""
     named = (("weight", module.weight), ("bias", module.bias))
-    return [graph.keep_weight(array, f"{name}.{key}") for key, array in named if array is not None]
+    return [graph.keep(array, f"{name}.{key}") for key, array in named if array is not None]
 
 
 def convolution(graph: NetworkGraph, module: nn.Conv2d, inputs: Tensor, name: str) -> Tensor:
@@ -152,9 +147,9 @@ def linear(graph: NetworkGraph, module: nn.Linear, inputs: Tensor, name: str) ->
     shape = (*inputs.shape[:-1], module.out_features)
     if len(inputs.shape) == 2:
         return graph.add("Gemm", [inputs, *store_weights(graph, module, name)], shape, transB=1)
-    product = graph.add("MatMul", [inputs, graph.keep_weight(module.weight.T, f"{name}.weight")], shape)
+    product = graph.add("MatMul", [inputs, graph.keep(module.weight.T, f"{name}.weight")], shape)
     bias = module.bias
-    return product if bias is None else graph.add("Add", [product, graph.keep_weight(bias, f"{name}.bias")], shape)
+    return product if bias is None else graph.add("Add", [product, graph.keep(bias, f"{name}.bias")], shape)
 
 
 def batch_norm(graph: NetworkGraph, module: nn.BatchNorm2d, inputs: Tensor, name: str) -> Tensor:
@@ -165,8 +160,8 @@ def batch_norm(graph: NetworkGraph, module: nn.BatchNorm2d, inputs: Tensor, name
     scale = scale if module.weight is None else scale * module.weight
     shift = -module.running_mean * scale if module.bias is None else module.bias - module.running_mean * scale
     # Named like weights of the layer, so that they are not counted among the constants.
-    scales = graph.keep_weight(scale.view(1, -1, 1, 1), f"{name}.scale")
-    shifts = graph.keep_weight(shift.view(1, -1, 1, 1), f"{name}.shift")
+    scales = graph.keep(scale.view(1, -1, 1, 1), f"{name}.scale")
+    shifts = graph.keep(shift.view(1, -1, 1, 1), f"{name}.shift")
     scaled = graph.add("Mul", [inputs, scales], inputs.shape)
     return graph.add("Add", [scaled, shifts], inputs.shape)
 
@@ -252,7 +247,7 @@ def board_reduction(op: str) -> Callable[..., Tensor]:
         """Append the reduction; raise NotImplementedError if the window `kernel_size` is not the whole board."""
         # The window's sizes are integers, or placeholders for the sides of the board (see `axis_length`).  In `window`
         # they have the form that they have in `inputs.shape`.
-        window = tuple(map(length_in_shape, kernel_size))
+        window = tuple(side.shape[0] if isinstance(side, Tensor) else side for side in kernel_size)
         if window != inputs.shape[2:] or not options.items() <= POOLING_DEFAULTS.items():
             raise NotImplementedError("no translation of pooling over parts of the board")
         return graph.add(op, [inputs], (*inputs.shape[:2], 1, 1), axes=BOARD, keepdims=1)
