@@ -90,8 +90,10 @@ def choose_form(
         planes = calibration_planes(env) if form_dtype is torch.int8 else example_planes(env)
         run = try_form(forms[name], frozen, planes, frozen(planes[:BATCH_SIZE]), form_dtype)
         if run is not None:
-            if only is None and name != "openvino":
-                warn_without_openvino(frozen, name)
+            if only is None and name != "openvino" and openvino.is_installed():  # and could not compute this network
+                base = type(frozen.base_net).__qualname__
+                why = f"OpenVINO cannot compute this network ({base}), so torch does, in the form {name!r}"
+                warn_once(f"{why} (docs/design/networks.md)")
             return Compiled(run, form_dtype, name)
     # No form agrees.  What is left is the network itself, in float32.  It needs no comparison, and counts as "modules".
     if only not in (None, "modules"):
@@ -111,14 +113,6 @@ def forms_to_try(dtype: torch.dtype, forms: Iterable[str]) -> Iterator[tuple[str
     float_dtype = fastest_float() if dtype is torch.int8 else dtype
     yield from ((name, float_dtype) for name in forms)
     yield "folded", torch.float32  # for a network that does not support `float_dtype`
-
-
-def warn_without_openvino(frozen: Frozen, name: str) -> None:
-    """Warn that torch computes a network, in the form `name`, if OpenVINO is installed and could not compute it."""
-    if openvino.is_installed():
-        base = type(frozen.base_net).__qualname__
-        why = f"OpenVINO cannot compute this network ({base}), so torch does, in the form {name!r}"
-        warn_once(f"{why} (docs/design/networks.md)")
 
 
 def try_form(form: Form, frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run | None:
