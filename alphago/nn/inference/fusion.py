@@ -166,8 +166,8 @@ def fuse_convolutions(
     return graph_module
 
 
-def replace_poolings(graph_module: fx.GraphModule) -> fx.GraphModule:
-    """Replace each pooling over the whole board by its function in REDUCTIONS, in place; return `graph_module`.
+def replace_poolings(graph_module: fx.GraphModule) -> None:
+    """Replace each pooling over the whole board by its function in REDUCTIONS, in place.
 
     Args:
         graph_module: the result of `fuse_convolutions`, whose nodes know their shapes.
@@ -182,7 +182,6 @@ def replace_poolings(graph_module: fx.GraphModule) -> fx.GraphModule:
             node.replace_all_uses_with(reduced)
             graph_module.graph.erase_node(node)
     recompile(graph_module)
-    return graph_module
 
 
 def fusible_chain(conv: fx.Node) -> tuple[list[fx.Node], fx.Node | None]:

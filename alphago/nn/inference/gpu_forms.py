@@ -100,8 +100,7 @@ def build_gpu_form(form: str, frozen: Frozen, env: GameEnv, dtype: torch.dtype, 
         planes = example_planes(env).to(device, dtype, memory_format=torch.channels_last)
         features = net.base_net(planes)
         for name, inputs in (("base_net", planes), ("value", features), ("policy", features)):
-            fused = fuse_convolutions(getattr(net, name), inputs, CudnnConv)
-            setattr(net, name, replace_poolings(fused))
+            replace_poolings(fuse_convolutions(getattr(net, name), inputs, CudnnConv))  # both change the part in place
     return net.to(memory_format=torch.channels_last).requires_grad_(False)  # type: ignore[call-overload]
 
 
