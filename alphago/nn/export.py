@@ -199,10 +199,8 @@ def translate(graph: NetworkGraph, slot: str, module: nn.Module, inputs: Tensor)
 
 def games_to_compare(net: NeuralNet) -> list[GameEnv]:
     """Return the games for the comparison: the network's, and for a size-free network also one on another board."""
-    if not fits_any_board(net):
-        return [net.env]
     # A step of 2 comes first, for games that are played on even boards only.
-    for size in (net.env.N + 2, net.env.N - 2, net.env.N + 1):
+    for size in (net.env.N + 2, net.env.N - 2, net.env.N + 1) if fits_any_board(net) else ():
         with suppress(ValueError):  # the game may have no such board
             return [net.env, net.env.resized(size)]
     return [net.env]
