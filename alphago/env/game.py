@@ -18,7 +18,7 @@ from alphago.drawing.board_view import SIDES, BoardView
 from alphago.env import symmetry
 from alphago.env.batch import FIRST_SLOT, GameBatch
 from alphago.env.game_options import HIDDEN, Option, to_option
-from alphago.env.other_names import GAME_NAMES, with_name_hints
+from alphago.env.other_names import GAME_NAMES, add_name_hints
 from alphago.env.plain_batch import PlainBatch, PlainState
 from alphago.env.position import Position
 from alphago.env.symmetry import Symmetries
@@ -27,7 +27,6 @@ from alphago.system.validation import check_keywords, list_keywords, shown, take
 PLAYER_NAMES = {1: SIDES[0], -1: SIDES[1]}
 
 
-@with_name_hints(GAME_NAMES)
 class GameEnv:
     """The description of a game: sizes, names of moves, start positions.
 
@@ -243,6 +242,9 @@ class GameEnv:
 
     def __hash__(self) -> int:
         return hash((type(self), *self.config))  # without the values, which may be lists
+
+
+add_name_hints(GameEnv, GAME_NAMES)
 
 
 def check_env(env: object, name: str = "env") -> None:

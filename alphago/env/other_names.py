@@ -1,9 +1,7 @@
 """Names that other libraries use: reading one of them raises an error that says what to use instead."""
 
-from collections.abc import Callable, Mapping
-from typing import NoReturn, TypeVar
-
-Class = TypeVar("Class")
+from collections.abc import Mapping
+from typing import NoReturn
 
 # For an environment, a position and a network: names of AlphaGo.jl, Gymnasium, PettingZoo, python-chess and Keras.
 GAME_NAMES = {
@@ -46,18 +44,13 @@ class NameHint:
         raise AttributeError(f"{owner.__name__} has no {self.name}: {self.hint}")
 
 
-def with_name_hints(hints: Mapping[str, str]) -> Callable[[type[Class]], type[Class]]:
-    """Return a class decorator for names that other libraries use, such as GAME_NAMES.
+def add_name_hints(cls: type, hints: Mapping[str, str]) -> None:
+    """Let a class answer for names that other libraries use, such as GAME_NAMES.
 
     Reading one of these names from the class or its objects raises AttributeError with the hint for this name.
 
     Args:
         hints: for each name, what to use instead.
     """
-
-    def decorate(cls: type[Class]) -> type[Class]:
-        for name, hint in hints.items():
-            setattr(cls, name, NameHint(name, hint))
-        return cls
-
-    return decorate
+    for name, hint in hints.items():
+        setattr(cls, name, NameHint(name, hint))

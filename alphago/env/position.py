@@ -15,7 +15,7 @@ from alphago.drawing.planes import planes_picture
 from alphago.drawing.shapes import Drawing
 from alphago.drawing.svg import Svg, to_svg
 from alphago.env.batch import FIRST_SLOT, GameBatch, Line
-from alphago.env.other_names import POSITION_NAMES, with_name_hints
+from alphago.env.other_names import POSITION_NAMES, add_name_hints
 from alphago.system.validation import shown
 
 
@@ -73,7 +73,6 @@ class Look(NamedTuple):
 PLAIN = Look()
 
 
-@with_name_hints(POSITION_NAMES)
 class Position:
     """One position of any game; immutable: `play` returns a new one.
 
@@ -408,6 +407,9 @@ class Position:
         return view.landing_cells(self.to_play, np.array(self.contents))
 
 
+add_name_hints(Position, POSITION_NAMES)
+
+
 def move_numbers(positions: Sequence[Any], count: int) -> dict[int, int]:
     """Return the numbers of the last `count` moves for a drawing, as {point: number}, in the order of the numbers.
 
@@ -418,10 +420,9 @@ def move_numbers(positions: Sequence[Any], count: int) -> dict[int, int]:
         positions: all positions of the game, from its start.
     """
     numbers: dict[int, int] = {}
-    last_number = len(positions) - 1
     for number, (before, after) in enumerate(pairwise(positions), 1):
         point = int(before.points_of_actions[after.moves[-1]])  # -1 for a pass
-        if point >= 0 and number > last_number - count:
+        if point >= 0 and number >= len(positions) - count:
             numbers.pop(point, None)  # so that the point comes last
             numbers[point] = number
     return numbers
