@@ -71,12 +71,10 @@ def draw_board(board: np.ndarray, last: int | None = None, marks: Mapping[int, s
     column_names = "   " + "".join(f" {COLUMNS[column]}" for column in range(width))
     lines = [column_names]
     for row in range(height):
-        gaps = [" "] * (width + 1)  # what stands before each sign of the row, and after the last
+        text = f" {' '.join(signs[row * width : (row + 1) * width])} "
         if last is not None and last // width == row:
-            column = last % width
-            gaps[column], gaps[column + 1] = "(", ")"
-        signs_in_row = signs[row * width : (row + 1) * width]
-        text = gaps[0] + "".join(sign + gap for sign, gap in zip(signs_in_row, gaps[1:], strict=True))
+            begin = 2 * (last % width)  # of the blank before the sign
+            text = f"{text[:begin]}({text[begin + 1]}){text[begin + 3 :]}"
         lines.append(f"{height - row:2d} {text}{height - row:2d}")
     return "\n".join([*lines, column_names])
 
@@ -217,8 +215,7 @@ class StonesPosition(Position):
     @property
     def contents(self) -> list[int]:
         """The stone in each cell of the board: 1 Black, -1 White, 0 none."""
-        stones: list[int] = self.board.ravel().tolist()
-        return stones
+        return self.board.ravel().tolist()
 
     @property
     def state_text(self) -> str:

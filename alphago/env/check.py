@@ -429,8 +429,8 @@ def _check_against_twin(game: _Game, batch: GameBatch, view: _View, twin: GameBa
         fields.append("score")
     if batch.env.has_ownership and twin.env.has_ownership:
         fields.append("ownership")
-    method = ""  # none in particular: a message names the field that differs
-    game.check_same(method, "as in the plain game", game.view(twin, 0), view, *fields)
+    # "": no method in particular is blamed; a message names the field that differs.
+    game.check_same("", "as in the plain game", game.view(twin, 0), view, *fields)
 
 
 def _has_score(batch: GameBatch) -> bool:

@@ -10,7 +10,7 @@ from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
 from alphago.env.reversi import ReversiEnv
-from alphago.system.validation import qualified_name
+from alphago.system.validation import check_choice, qualified_name
 
 GAMES: dict[str, type[GameEnv]] = {env.name: env for env in (GoEnv, GomokuEnv, ConnectFourEnv, ReversiEnv, OwareEnv)}
 GIVEN_REFERENCES: dict[type[GameEnv], str] = {}  # by a custom game's class, the value of `--game` that was given
@@ -29,9 +29,7 @@ def make_game(name: str | None = None, board_size: int | None = None, **options:
     Raises:
         ValueError: for an unknown name, an unknown option, or a required option that is missing.
     """
-    name = USUAL_GAME if name is None else name
-    if name not in GAMES:
-        raise ValueError(f"game must be one of {', '.join(GAMES)}, got {name!r}")
+    name = check_choice("game", USUAL_GAME if name is None else name, GAMES)
     options = {"board_size": board_size, **options}
     given = {option: value for option, value in options.items() if value is not None}
     known = inspect.signature(GAMES[name]).parameters

@@ -19,9 +19,7 @@ BOARD = re.compile(r"([0-9]+)x\1(-large)?")  # the name of a network for Go
 def packaged_nets() -> list[str]:
     """Return the names of the networks that come with the package: boards of Go, small ones first, then other games."""
     names = sorted(path.stem for path in NETWORKS.glob("*.safetensors"))
-    board_sizes = {name: size for name in names if (size := named_board_size(name)) is not None}  # of nets for Go
-    other_games = [name for name in names if name not in board_sizes]
-    return [*sorted(board_sizes, key=board_sizes.__getitem__), *other_games]
+    return sorted(names, key=lambda name: named_board_size(name) or float("inf"))  # other games last, in the same order
 
 
 def usual_game(env: GameEnv) -> GameEnv:
