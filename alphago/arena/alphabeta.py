@@ -173,15 +173,11 @@ class AlphaBetaPlayer(Player):
         legal = self.batch.legal_mask(games, np.empty((len(games), self.batch.env.action_space), np.bool_))
         actions = legal.argmax(axis=1).astype(np.int32)
         for i in np.flatnonzero(legal.sum(axis=1) > 1):  # a single legal action needs no search
-            actions[i] = self.best_action(int(games[i]))
+            if self.search is None:  # the game has no evaluation
+                _, actions[i] = look_ahead(self.batch.position(int(games[i])), self.depth)
+            else:
+                actions[i] = self.search.find(self.batch.rows[games[i]], until_decided=True).action
         return actions
-
-    def best_action(self, game: int) -> int:
-        """Return the best action in the game with this index."""
-        if self.search is None:  # the game has no evaluation
-            _, action = look_ahead(self.batch.env.position_of(self.batch, game), self.depth)
-            return action
-        return self.search.find(self.batch.rows[game], until_decided=True).action
 
 
 def look_ahead(position: Position, depth: int, low: float = -np.inf, high: float = np.inf) -> tuple[float, int]:

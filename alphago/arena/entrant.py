@@ -150,8 +150,7 @@ def entrant_at_level(text: str, base: str, model: Path, level_name: str) -> Entr
     if level < FULL_STRENGTH:
         return EntrantText(base, model, level=level)
     # The highest level is a full search, with as many readouts as in the measurements of the levels (levels.json).
-    full_readouts = all_tables()["full"]
-    return EntrantText(base, model, readouts=full_readouts)
+    return EntrantText(base, model, readouts=all_tables()["full"])
 
 
 def read_options(options: str) -> dict[str, Any] | None:
@@ -282,9 +281,8 @@ def read_entrants(
     check_int("readouts", readouts, 0, MOST_READOUTS)
     entries = [parse_entrant(text).with_defaults(readouts, search) for text in texts]
     names = [entry.name for entry in entries]
-    for name in set(names):
-        if names.count(name) > 1:
-            raise ValueError(f"{name} is named twice")
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"{repeated[0]} is named twice")
     env = common_game(entries, board_size, game, given)
     # What `make_entrant` has read, so that each network is loaded once.  The key is the name before the @, and whether
     # the entrant plays at a level.

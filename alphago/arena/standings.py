@@ -86,8 +86,7 @@ def write_page(tournament: Tournament, *, anchor: int = 0, anchor_elo: float = 0
 
 def played_matches(tournament: Tournament) -> dict[Match, MatchResult]:
     """Return the results of the matches that have games."""
-    results = {match: tournament.result(match) for match in tournament.matches}
-    return {match: result for match, result in results.items() if len(result.games)}
+    return {match: result for match in tournament.matches if (result := tournament.result(match)).games}
 
 
 def headline(tournament: Tournament) -> str:
