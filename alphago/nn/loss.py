@@ -190,15 +190,14 @@ def forecast_loss(
     # The sum has the weights of all samples, also of those whose end is unknown and whose share is 0.
     share = targets.weight / targets.weight.sum().clamp_min(1e-12) * targets.ended
     losses = {}  # by the names of their weights in LossWeights
-    total = share.new_zeros(())  # a tensor even if there are no losses
     has_owners = targets.ownership.shape[1] > 0
     if forecast.ownership is not None and has_owners:
         losses["ownership"] = (share * (forecast.ownership.float() - targets.ownership).square().mean(dim=1)).sum()
     if forecast.score is not None:
         error = F.huber_loss(forecast.score.float(), targets.score / POINTS_PER_SCORE_UNIT, reduction="none")
         losses["score"] = (share * error).sum()
-    for name, loss in losses.items():
-        total = total + getattr(weights, name) * loss
+    zero = share.new_zeros(())  # so that the sum is a tensor even if there are no losses
+    total = sum((getattr(weights, name) * loss for name, loss in losses.items()), start=zero)
     return ForecastLosses(total, **losses)
 
 

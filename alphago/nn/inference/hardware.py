@@ -12,8 +12,6 @@ from alphago.env.devices import choose_device
 from alphago.env.game import GameEnv
 from alphago.system.cores import available_cores
 
-# torch's name of each device.  "host" is the build of the CUDA kernels for the CPU, for tests.
-TORCH_NAMES = {"cpu": "cpu", "host": "cpu", "cuda": "cuda"}
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "int8": torch.int8}
 LEAST_FOR_BFLOAT16 = 20_000  # weights; a network with fewer of them takes as long in float32
 LIBRARIES = ("torch", "numba", "numpy", "openvino", "cupy-cuda12x", "cupy-cuda13x")  # for the description
@@ -42,18 +40,17 @@ def find_device(env: GameEnv, device: str) -> str:
 
 def why_not_gpu(env: GameEnv) -> str:
     """Return why "auto" chooses the CPU for a game although torch finds a GPU; "" in all other cases."""
-    if not (torch.cuda.is_available() and env.has_device_kernels):
-        return ""
-    try:
-        choose_device(env, "cuda")
-    except (BackendMissing, MemoryError) as error:
-        return str(error)
+    if torch.cuda.is_available() and env.has_device_kernels:
+        try:
+            choose_device(env, "cuda")
+        except (BackendMissing, MemoryError) as error:
+            return str(error)
     return ""
 
 
 def torch_device(device: str) -> torch.device:
     """Return torch's device for the device "cpu", "cuda" or "host"."""
-    return torch.device(TORCH_NAMES[device])
+    return torch.device("cuda" if device == "cuda" else "cpu")  # "host" is the kernels' build for the CPU, for tests
 
 
 # --- dtypes ----------------------------------------------------------------------------------------
