@@ -1,7 +1,6 @@
 """The backend "cuda": kernels compiled by NVRTC through CuPy, which is imported when the first `Device` is made."""
 
 import os
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -85,9 +84,8 @@ class DeviceKernels:
     """
 
     def __init__(self, module: "RawModule", threads: int) -> None:
-        self._module = module
+        self._function = cache(module.get_function)  # by a kernel's name; CuPy makes a new object at each call
         self._threads = threads
-        self._functions: dict[str, Callable[..., None]] = {}
 
     def launch(self, kernel: str, items: int, *arguments: object) -> None:
         """Launch a kernel as `Kernels.launch` does, with a thread for each item if the grid can be so large."""
@@ -95,10 +93,8 @@ class DeviceKernels:
             return  # CUDA refuses an empty grid
         blocks_needed = -(-items // self._threads)  # rounded up
         prepared = tuple(as_argument(value) for value in arguments)
-        function = self._functions.get(kernel)
-        if function is None:
-            function = self._functions[kernel] = self._module.get_function(kernel)
-        function((min(blocks_needed, BLOCKS),), (self._threads,), prepared)  # CuPy's order: grid, block, arguments
+        grid, block = (min(blocks_needed, BLOCKS),), (self._threads,)
+        self._function(kernel)(grid, block, prepared)
 
 
 class Device:
