@@ -69,9 +69,8 @@ class ConnectFourBatch(LineBatch):
         Raises ValueError also for a stone above an empty point.
         """
         board = self.cells(row).reshape(HEIGHT, WIDTH)
-        if floating := np.argwhere((board[:-1] != 0) & (board[1:] == 0)).tolist():  # stones above an empty point
-            board_row, column = floating[0]
-            point = point_text(board_row * WIDTH + column, HEIGHT, WIDTH)
+        if len(floating := np.flatnonzero((board[:-1] != 0) & (board[1:] == 0))):  # stones above an empty point
+            point = point_text(int(floating[0]), HEIGHT, WIDTH)
             raise ValueError(f"board must have its stones on top of each other, got nothing below {point}")
         super().settle(row)
 

@@ -86,9 +86,7 @@ class GoPosition(StonesPosition):
     def is_even(self) -> bool:
         """Whether the game began on the empty board, and the sides have moved in turn since, Black first."""
         began_empty = not self.setup.keys() - {"komi"}  # without stones, history or a side to move
-        turns = (*self.movers, self.to_play)
-        black_turns, white_turns = turns[0::2], turns[1::2]  # Black begins, so White may have had no turn yet
-        no_turn_skipped = set(black_turns) == {1} and set(white_turns) <= {-1}
+        no_turn_skipped = all(mover == (-1) ** ply for ply, mover in enumerate((*self.movers, self.to_play)))
         return began_empty and no_turn_skipped
 
     def give_turn(self, player: int) -> Self:

@@ -130,10 +130,7 @@ class PlainBatch(GameBatch):
         state = self.states[slot].copy()
         mover = state.to_play
         state.play(action)
-        if not state.is_over():
-            return False
-        black_outcome = state.to_play * state.outcome()
-        return bool(black_outcome == mover)
+        return bool(state.is_over() and state.to_play * state.outcome() == mover)  # the outcome in Black's view
 
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         if not np.isfinite(self._answers("planes", slots, out)).all():
