@@ -59,10 +59,9 @@ def state_shapes(net: nn.Module) -> list[tuple[str, tuple[int, ...]]]:
 def check_finite(net: nn.Module) -> None:
     """Raise ValueError if a weight of a network is not finite."""
     tensors = {name: tensor for name, tensor in net.state_dict().items() if isinstance(tensor, torch.Tensor)}
-    if not tensors:
-        return
-    finite = [torch.isfinite(tensor).all() for tensor in tensors.values()]
-    for name, is_finite in zip(tensors, torch.stack(finite).tolist(), strict=True):  # one wait for a GPU
+    # A list for all tensors, for which a GPU is waited for once.
+    finite = torch.stack([torch.isfinite(tensor).all() for tensor in tensors.values()]).tolist() if tensors else []
+    for name, is_finite in zip(tensors, finite, strict=True):
         if not is_finite:
             raise ValueError(f"the network's weights must be finite, got NaN or infinite numbers in {name}")
 

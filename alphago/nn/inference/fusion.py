@@ -110,12 +110,10 @@ def folded_state(folded: nn.Module, module: nn.Module) -> dict[str, torch.Tensor
     for name, tensor in folded.state_dict().items():
         if name in state:
             continue
-        if name in given:
-            state[name] = given[name]
-        elif name.endswith(".bias") and f"{name.removesuffix('bias')}weight" in given:
+        if name not in given and name.endswith(".bias") and f"{name.removesuffix('bias')}weight" in given:
             state[name] = torch.zeros_like(tensor)  # the convolution has no bias, but its fused call needs one
         else:
-            raise KeyError(name)
+            state[name] = given[name]
     return state
 
 
