@@ -133,13 +133,12 @@ def grid_view(title: str, surface: str, shape: tuple[int, int], places: Places) 
         gap, margin, stone = 0.32, 0.6, 0.4
     # Names of columns and rows; a board with more columns than letters has neither.
     columns = COLUMNS[:width] if width <= len(COLUMNS) else ""
-    rows = [] if holes or not columns else [str(height - row) for row in range(height)]
     x_left, x_right = -gap, round(right + gap, 2)
     y_above, y_below = -gap, round(bottom + gap, 2)
     labels = [(x + inset, y_below, name) for x, name in enumerate(columns)]
-    if not holes:
+    if columns and not holes:
         labels += [(x + inset, y_above, name) for x, name in enumerate(columns)]
-        labels += [(x, y + inset, name) for y, name in enumerate(rows) for x in (x_left, x_right)]
+        labels += [(x, y + inset, str(height - y)) for y in range(height) for x in (x_left, x_right)]
     lines = [(0, y, right, y) for y in range(bottom + 1)] + [(x, 0, x, bottom) for x in range(right + 1)]
     return BoardView(
         title,

@@ -248,8 +248,7 @@ class OwarePosition(Position):
     @property
     def houses(self) -> list[int]:
         """The seeds in Black's six houses from Black's left, then in White's six from White's left."""
-        row = self.batch.rows[0]  # type: ignore[attr-defined]
-        return [int(seeds) for seeds in row[HEADER : HEADER + HOUSES]]
+        return self.batch.rows[0, HEADER : HEADER + HOUSES].tolist()  # type: ignore[attr-defined]
 
     contents = houses  # overrides `Position.contents`: the cells of the board are the houses
 

@@ -148,8 +148,7 @@ def add_box(shapes: list[Shape], box: Box, x: float, top: float, width: float, f
         style = Style(fill, BLUE if fill == PALE else BLACK, 1.4)
         shift = PILE_STEP * behind
         shapes.append(Rect(x - width / 2 + shift, top + shift, width, bottom - top, style, corner=6))
-    shapes += title
-    shapes += detail
+    shapes += title + detail
     return bottom + PILE_STEP * boxes_behind
 
 

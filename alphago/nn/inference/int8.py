@@ -61,9 +61,8 @@ def input_ranges(module: fx.GraphModule, planes: torch.Tensor) -> dict[str, Rang
             most = HEADROOM * float(inputs.abs().max())
             ranges[name] = Range(max(before.most, most), before.negative or bool(inputs.min() < 0))
 
-    convs = {name: part for name, part in module.named_modules() if type(part) is nn.Conv2d}
-    large = {name: conv for name, conv in convs.items() if conv.kernel_size != (1, 1)}
-    hooks = [conv.register_forward_pre_hook(partial(widen, name)) for name, conv in large.items()]
+    convs = ((name, part) for name, part in module.named_modules() if type(part) is nn.Conv2d)
+    hooks = [conv.register_forward_pre_hook(partial(widen, name)) for name, conv in convs if conv.kernel_size != (1, 1)]
     module(planes)
     for hook in hooks:
         hook.remove()
