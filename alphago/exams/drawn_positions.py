@@ -11,11 +11,10 @@ import numpy as np
 
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
-from alphago.env.go_rules import check_komi
 from alphago.exams.positions import ExamPosition
 from alphago.records.collection import read_collection
 from alphago.records.record import GameRecord
-from alphago.system.validation import MOST_READOUTS, check_ranges, setting, settings
+from alphago.system.validation import MOST_READOUTS, setting, settings
 
 LEAST_WIN = 0.03  # least win rate of either side in an undecided position
 MOST_LEAD = 1.2  # largest lead in an undecided position, in points for each line of the board
@@ -33,13 +32,10 @@ class DrawSettings:
     first_ply: int = setting("least number of moves before a position", default=4)
     last_ply: int | None = setting("largest number of moves before a position; None for no limit", default=None)
     per_game: int = setting("largest number of positions drawn from a game", default=1, least=1)
-    komi: float | None = setting("komi of all positions; None for each game's own", default=None, least=-math.inf)
+    komi: float | None = setting(
+        "komi of all positions; None for each game's own", default=None, least=-1000, most=1000, step=0.5
+    )
     seed: int = setting("seed of the drawing", default=0)
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
-        if self.komi is not None:
-            check_komi(self.komi)
 
 
 @settings

@@ -13,7 +13,6 @@ import numpy as np
 
 from alphago.env.batch import FIRST_SLOT
 from alphago.env.go import GoEnv
-from alphago.env.go_rules import check_komi
 from alphago.records.dataset import RESULT, SCORED, SKIPPED, UNKNOWN_KOMI, WHITE_STONE, rules_code
 from alphago.records.dataset_writer import Collector, game_hash
 from alphago.records.sgf import faults as kinds
@@ -23,7 +22,7 @@ from alphago.records.sgf.sgf_game import SgfGame
 from alphago.records.sgf.stretches import Stretch, make_board, play_by_rules
 from alphago.records.sgf.values import read_rank
 from alphago.records.sources import ID_DIGITS, LONGEST_LINE, SourcePart
-from alphago.system.validation import check_ranges, setting, settings
+from alphago.system.validation import setting, settings
 from alphago.workers.work import RemoteWork, pack, unpack
 
 NO_RESULT, SIZE, RANK, HANDICAP, SHORT, LONG = "no result", "size", "rank", "handicap", "too short", "too long"
@@ -56,14 +55,9 @@ class GameFilter:
     min_moves: int = setting("fewest moves of a game", default=20, most=LONGEST_GAME)
     max_moves: int = setting("most moves of a game", default=1000, least=1, most=LONGEST_GAME)
     any_result: bool = setting("keep games without a known winner, for the policy", default=False)
-    komi: float | None = setting("komi of files that name none", default=None, least=-1000, most=1000)
+    komi: float | None = setting("komi of files that name none", default=None, least=-1000, most=1000, step=0.5)
     rank: int | None = setting("rank of players whose files name none", default=None, least=-30, most=9999)
     cut: bool = setting("keep the legal beginning of damaged games", default=False)
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
-        if self.komi is not None:
-            check_komi(self.komi)
 
 
 @dataclass(frozen=True)

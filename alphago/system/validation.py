@@ -34,6 +34,7 @@ def setting(
     least: float = 0,
     most: float = math.inf,
     positive: bool = False,
+    step: float = 0,
     structural: bool = False,
     path_only: bool = False,
     shown: str = "",
@@ -46,6 +47,7 @@ def setting(
         text: the help, for the command line and the class's docstring.
         least, most: the range of a number, including both ends; of other values it is not checked.
         positive: whether the number must be > 0; `least` does not matter then.
+        step: a number of which the value must be a multiple; 0 for none.
         default: the default.  None is allowed even if the field's type excludes it: then the field is None until a new
             run's plan, or a search, gives it a value.
         structural: whether a resumed run must keep the value, because its games so far depend on it.
@@ -54,7 +56,7 @@ def setting(
         python: sentences for the docstring only, about the use in Python.
         more: further entries of the field's metadata.
     """
-    bounds = {"least": least, "most": most, "positive": positive}
+    bounds = {"least": least, "most": most, "positive": positive, "step": step}
     use = {"structural": structural, "path_only": path_only, "shown": shown, "python": python}
     return field(default=default, metadata={"help": text, **bounds, **use, **more})
 
@@ -124,6 +126,8 @@ def check_range(name: str, value: Any, hint: Any, declaration: Field[Any]) -> An
         value = check_float(name, value, declared["least"], most)
     else:
         value = check_int(name, value, declared["least"], None if most == math.inf else most)
+    if declared["step"] and value % declared["step"]:
+        raise ValueError(f"{name} must be a multiple of {declared['step']:g}, got {value!r}")
     if value > LARGEST and most == math.inf:
         raise ValueError(f"{name} must be at most {LARGEST}, got {value!r}")
     return value

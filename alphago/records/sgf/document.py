@@ -27,24 +27,18 @@ class SgfDocument:
     Attributes:
         nodes: the raw values of each node, by property.
         children: for each node, the numbers of its children.
-        line: the number of the root, and then of the node of each move of a `SgfGame`.
-        start: the number of the node of the position before the first move.  Between the root and this node others may
-            set up stones.
+        line: the number of the node of the position before the first move, and then of the node of each move of a
+            `SgfGame`: line[ply] is the node of the position before move `ply`.  Its first node is the root, or one
+            below the root, if nodes between them set up stones.
     """
 
     def __init__(self, nodes: Sequence[Mapping[str, Sequence[str]]], parents: Sequence[int]) -> None:
         """Copy the nodes of an `SgfTree`, and make `children` from its `parents`, of which the root's is -1."""
         self.nodes: list[Node] = [{name: list(values) for name, values in node.items()} for node in nodes]
         self.children: list[list[int]] = [[] for _ in nodes]
-        for number, parent in enumerate(parents):
-            if parent >= 0:
-                self.children[parent].append(number)
+        for number, parent in enumerate(parents[1:], 1):
+            self.children[parent].append(number)
         self.line = [0]  # the root; `to_document` appends the node of each move
-        self.start = 0
-
-    def before(self, ply: int) -> int:
-        """Return the number of the node of the position before move `ply`."""
-        return self.line[ply] if ply else self.start
 
     def add(self, parent: int, node: Node, *, first: bool = False) -> int:
         """Add a node and return its number.
@@ -95,7 +89,7 @@ def to_document(game: SgfGame) -> SgfDocument:
     env = GoEnv(game.board_size)
     for ply in range(shared_count, len(game.moves)):
         node = {SIDE_LETTERS[game.movers[ply]]: [point_text(env, game.moves[ply])]}
-        document.line.append(document.add(document.before(ply), node, first=True))
+        document.line.append(document.add(document.line[ply], node, first=True))
     write_changed_texts(document, game, saved_game, shared_count)
     return document
 
@@ -112,9 +106,8 @@ def shared_document(game: SgfGame) -> tuple[SgfDocument, SgfGame]:
         return SgfDocument([set_up_node(game)], [-1]), SgfGame(game.board_size, ())
     document, saved_game = SgfDocument(origin.tree.nodes, origin.tree.parents), origin.game
     shared_count = game.count_shared(saved_game)
-    document.line += origin.line[:shared_count]
-    document.start = origin.start
-    last = document.before(shared_count)
+    document.line = [origin.start, *origin.line[:shared_count]]
+    last = document.line[-1]
     # A file may have several moves in a node.  If the node of the last shared move has more, which the game does not
     # share, these get a node of their own, its only child.
     unshared_count = origin.line[shared_count:].count(last)
@@ -137,12 +130,13 @@ def write_changed_texts(document: SgfDocument, game: SgfGame, saved_game: SgfGam
         shared_count: how many of the first moves the two games share; the nodes of the others have no texts yet.
     """
     program = " ".join(value for node in document.nodes for value in node.get("AP", ()))
+    line = [0, *document.line[1:]]  # what is said of the position before the first move is in the root
     shared_nodes = shared_count + 1  # the root, and the node of each shared move
     # The note on the position before move `ply` is in node number `ply` of the line.
     notes_before = {ply: note for ply, note in saved_game.notes.items() if ply < shared_nodes}
     # The notes that are new or changed, and those with a generated sentence in the file's comment: reading removed the
     # sentence, so a changed comment would lose it.  A note after the end of the game has no node, and is left out.
-    comments = ["".join(document.nodes[number].get("C", ())) for number in document.line]
+    comments = ["".join(document.nodes[number].get("C", ())) for number in line]
     notes_to_write = {
         ply: note
         for ply, note in game.notes.items()
@@ -151,8 +145,8 @@ def write_changed_texts(document: SgfDocument, game: SgfGame, saved_game: SgfGam
     texts = node_texts(game, program, notes_to_write)
     # Other notes are in neither the new nor the old texts, so their properties stay as they are.
     old_notes = {ply: note for ply, note in notes_before.items() if ply in notes_to_write}
-    old_texts = node_texts(saved_game, program, old_notes)[:shared_nodes] + [{} for _ in document.line[shared_nodes:]]
-    for number, new, old in zip(document.line, texts, old_texts, strict=True):
+    old_texts = node_texts(saved_game, program, old_notes)[:shared_nodes] + [{} for _ in line[shared_nodes:]]
+    for number, new, old in zip(line, texts, old_texts, strict=True):
         for name in {**old, **new}:
             if new.get(name) != old.get(name):
                 document.nodes[number][name] = [escape_text(text) for text in new.get(name, ())]
@@ -213,15 +207,16 @@ def with_additions(
 
     Args:
         properties: by ply, the values of properties by name, for the position before the move at this ply.  They are
-            put into the node of the move before.  The position after the last move has the number of moves as its ply.
+            put into the node of the move before, or into the root.  The position after the last move has the number of
+            moves as its ply.
         lines: by ply, the actions of a variation: a line of play that could replace the move at this ply.  It comes
             after the variations that the game has there.
     """
     env, document = GoEnv(game.board_size), to_document(game)
     for ply, added in properties.items():
-        document.nodes[document.line[ply]] |= {name: list(values) for name, values in added.items()}
+        document.nodes[document.line[ply] if ply else 0] |= {name: list(values) for name, values in added.items()}
     for ply, actions in lines.items():
-        parent, mover = document.before(ply), game.movers[ply]
+        parent, mover = document.line[ply], game.movers[ply]
         for action in actions:
             parent = document.add(parent, {SIDE_LETTERS[mover]: [point_text(env, action)]})
             mover = -mover
