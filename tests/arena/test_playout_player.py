@@ -27,9 +27,7 @@ def player_at(start: GoPosition, settings: PlayoutSettings) -> PlayoutPlayer:
 
 
 def chosen(start: GoPosition, name: str, chance: float = 0.3) -> str:
-    settings = find_player(name)
-    assert settings is not None
-    action = player_at(start, settings).choose(ONE, NEVER, np.array([chance]))
+    action = player_at(start, find_player(name)).choose(ONE, NEVER, np.array([chance]))
     return start.env.to_text(int(action[0]))
 
 

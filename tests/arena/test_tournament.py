@@ -216,9 +216,7 @@ class TestSequentialTest:
         heard = Heard()
         one.play(heard)
         assert heard.games == heard.total == SPRT_GAMES
-        verdict = one.verdict((0, 1))
-        assert verdict is not None
-        assert verdict.state == "reject"
+        assert one.verdict((0, 1)).state == "reject"
         assert "hash - random: below +200 Elo by the sequential test of +0 against +200 Elo (pairs" in standings(one)
         again = Heard()
         Tournament(env, [HASH, RANDOM], one.settings, tmp_path / "out").play(again)
@@ -230,11 +228,9 @@ class TestSequentialTest:
         for number in (*range(9), *range(10, 40)):
             one.folder.add((0, 1), MatchGame(number, 1.0, (12, number % 25), 1.5))
         verdict = one.verdict((0, 1))
-        assert verdict is not None
         assert (verdict.state, verdict.samples) == ("continue", 4)
         one.folder.add((0, 1), MatchGame(9, 1.0, (12, 9), -1.5))
         verdict = one.verdict((0, 1))
-        assert verdict is not None
         assert (verdict.state, verdict.samples) == ("accept", 5)
 
     def test_games_lost_by_a_fault_prove_nothing(self, tmp_path: Path) -> None:
@@ -244,7 +240,7 @@ class TestSequentialTest:
             fault = "it left" if number % 4 == 2 else ""
             one.folder.add((0, 1), MatchGame(number, 1.0, (12, number % 25), fault=fault))
         assert one.verdict((0, 1), 16) == one.verdict((0, 1), 14)
-        assert one.verdict((0, 1), 16).samples == 4  # type: ignore[union-attr]
+        assert one.verdict((0, 1), 16).samples == 4
 
 
 class TestStandings:

@@ -51,7 +51,6 @@ def test_supervised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert load_model(tmp_path / "run").env.N == 9
     assert main(["info", str(tmp_path / "run")]) == 0
     line = re.search(r"to go on +(alphago .*)", capsys.readouterr().out)
-    assert line is not None
     words = shlex.split(line[1])
     games = read_history(tmp_path / "run").metrics[-1]["games"]
     assert words == ["alphago", "supervised", target, "--folder", str(tmp_path / "run"), "--games", str(2 * games)]

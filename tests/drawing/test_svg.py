@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from alphago.drawing.shapes import Circle, Drawing, Polygon, Rect, Shape, Style, Text
-from alphago.drawing.svg import Svg, animate, to_svg
+from alphago.drawing.svg import animate, to_svg
 from tests.drawing.reading import SPACE, root_of, shapes, texts, title
 
 DOT = Style("#000000")
@@ -46,7 +46,6 @@ def test_the_size_in_pixels() -> None:
 
 def test_a_notebook_shows_it_and_a_file_keeps_it(tmp_path: Path) -> None:
     svg = to_svg(drawing())
-    assert isinstance(svg, Svg)
     assert svg._repr_svg_() == svg
     assert repr(svg) == f"<an SVG picture of {len(svg):,} letters>"
     path = svg.save(tmp_path / "a.svg")

@@ -60,5 +60,4 @@ def test_games_that_did_not_end_by_two_passes_are_not_counted(env, moves) -> Non
 
 def test_the_position_before_the_passes() -> None:
     count = count_as_alive(ENV.position("A1", to_play="white").after(["C3", "pass", "pass"]))
-    assert count is not None
     assert (count.before.moves, count.before.is_over) == ((ENV.from_text("C3"),), False)

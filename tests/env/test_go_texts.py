@@ -111,7 +111,6 @@ def test_any_text_is_rules_or_none(text: str) -> None:
 @given(st.from_regex(LONG_NAME, fullmatch=True))
 def test_every_long_name_is_rules(text: str) -> None:
     rules = read_rules(text)
-    assert rules is not None
     assert read_rules(rules_name(rules)) == rules
 
 

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from alphago import Analysis, ConnectFourEnv, GoEnv, Gumbel, NeuralNet, Position, Puct, analyze, iter_analysis
+from alphago import ConnectFourEnv, GoEnv, Gumbel, NeuralNet, Position, Puct, analyze, iter_analysis
 from alphago.mcts.analysis import evaluate_alone
 from alphago.mcts.analysis_result import DEVIATIONS
 from alphago.mcts.evaluator import AveragedEvaluator, HashEvaluator, UniformEvaluator
@@ -92,9 +92,6 @@ def test_without_visits_a_position_reads_as_the_network_or_the_result(position: 
 def test_every_number_is_that_of_the_tree(position: Position, readouts: int, leaves: int, gumbel: bool) -> None:
     search = searched(position, readouts, leaves, gumbel)
     found, tree = read_analysis(search, move_ownership=True), search.tree
-    assert found.ownership is not None
-    assert found.move_ownership is not None
-    assert found.ownership_stdev is not None
     assert found.visits.sum() + 1 == found.root_visits[0]
     values, scores, owners = tree.value[0], tree.score[0], tree.owners[0] / 127
     assert found.value[0] == pytest.approx(moments(search, ROOT, values)[0], abs=1e-5)
@@ -164,7 +161,6 @@ def test_one_and_many_and_ended_games() -> None:
             assert np.array_equal(getattr(many, name)[i], getattr(alone, name)[0], equal_nan=True), name
     assert (many.root_visits[1], many.visits[1].sum(), many.moves(1)) == (0, 0, [])
     assert (many.value[1], many.root_score[1]) == (over.to_play * over.outcome, over.to_play * over.score())
-    assert many.ownership is not None
     assert (many.ownership[1][0] == -over.to_play).all()
     with pytest.raises(ValueError, match="its game is over"):
         many.best(1)
@@ -253,14 +249,11 @@ class TestForbidden:
 
 def test_growing_results() -> None:
     settings = Puct(leaves=1)
-    visits: list[int] = []
-    last: Analysis | None = None
-    for last in iter_analysis([OPEN, NEAR_END], HashForecaster(), 90, every=0.001, settings=settings, threads=1):
-        visits.append(int(last.root_visits.min()))
+    grown = [*iter_analysis([OPEN, NEAR_END], HashForecaster(), 90, every=0.001, settings=settings, threads=1)]
+    visits = [found.root_visits.min() for found in grown]
     assert (visits[0], visits[-1]) == (1, 91)
     assert visits == sorted(visits)
-    assert last is not None
-    assert np.array_equal(last.visits, analyze([OPEN, NEAR_END], HashForecaster(), 90, settings=settings).visits)
+    assert np.array_equal(grown[-1].visits, analyze([OPEN, NEAR_END], HashForecaster(), 90, settings=settings).visits)
 
 
 def test_stop_ends_a_search_of_any_length() -> None:

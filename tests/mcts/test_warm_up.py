@@ -93,7 +93,6 @@ def test_it_ends_if_the_process_is_killed(tmp_path: Path) -> None:
     code = "import time; from alphago.mcts.warm_up import warm_up; print(warm_up().pid, flush=True); time.sleep(600)"
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, env=environment, text=True) as parent:
-        assert parent.stdout is not None
         compiler = int(parent.stdout.readline())
         parent.kill()
     assert not is_running(compiler)
