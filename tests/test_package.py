@@ -30,11 +30,8 @@ def run(program: str) -> str:
 
 def test_public_names() -> None:
     assert set(NAMES.split()) <= set(alphago.__all__)
-    for name in alphago.__all__:
-        assert getattr(alphago, name) is not None
     assert set(alphago.__all__) <= set(dir(alphago))
     assert len(dir(alphago)) == len(set(dir(alphago)))
-    assert alphago.__version__
 
 
 def test_a_name_that_does_not_exist() -> None:

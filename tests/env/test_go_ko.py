@@ -55,9 +55,6 @@ def test_sending_two_returning_one() -> None:
     """Three plies after, the same board, with the other side to move."""
     assert allowing(SENT, "B A5, W C5", "B5") == {"simple", "situational"}
     assert allowing(SENT, "B A5, W C5, B E1, W E2", "B5") == set(KO_RULES)
-    sent = position(SENT, "B A5, W C5")
-    with pytest.raises(IllegalMove, match="superko, the board would repeat an earlier one"):
-        sent.play(sent.env.from_text("B5"))
 
 
 @pytest.mark.parametrize("ko", KO_RULES)
@@ -90,8 +87,6 @@ def test_fixed_turns() -> None:
     ended = play(going, "W A1")
     assert ended.is_over
     assert ended.score() == 0  # a stone each, and the empty points touch both
-    assert env.resized(5).turns == 3
-    assert env.replace(turns=None).max_moves == 12
 
 
 def test_superko_counts_a_captured_chain_once_however_often_the_stone_touches_it() -> None:

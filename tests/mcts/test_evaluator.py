@@ -64,8 +64,3 @@ class TestNames:
 
     def test_on_another_board(self) -> None:
         assert as_network("7x7", GO).env == GO
-
-    @pytest.mark.parametrize("name", ["7x", "7x77"])
-    def test_an_unknown_name(self, name: str) -> None:
-        with pytest.raises(ValueError, match=r"did you mean 7x7|there are 7x7"):
-            MCTSPlayer(GO, name)
