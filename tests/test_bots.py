@@ -14,9 +14,9 @@ import torch
 
 from alphago import GameBatch, GameEnv, GoEnv, NeuralNet, OwareEnv, Position, Puct
 from alphago.mcts.evaluator import Evaluator
-from alphago.mcts.search import Search
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.blocks import ConvBn
+from tests.mcts import trees
 from tests.nn.boards import randomised
 
 BOTS = Path(__file__).parents[1] / "examples" / "bots"
@@ -60,11 +60,6 @@ def small_net(game: str) -> NeuralNet:
     else:
         net = NeuralNet(GoEnv(5, planes=3, komi=0.5, max_moves=60), ResidualTower(3, 8, 2, pooled=True))
     return rounded(randomised(net))
-
-
-def full_net(game: str) -> NeuralNet:
-    """A network as large as `train.py` makes it for a bot; "one-hot" is CGZero's."""
-    return small_net(game) if game == "one-hot" else rounded(load(BOTS / "train.py").small_network(game))
 
 
 @pytest.fixture(scope="module")
@@ -165,14 +160,6 @@ class BotEvaluator(Evaluator):
             priors[i, legal] = self.bot.masked_softmax(logits, legal)
 
 
-def searched(env: GameEnv, evaluator: Evaluator, position: Position, readouts: int) -> np.ndarray:
-    """The visits of a search of the package, int32 [A]."""
-    search = Search(env, evaluator, 1, Puct(leaves=1))
-    search.batch.copy(ONE, ONE, of=position.batch)
-    search.run(np.array([readouts], np.int32))
-    return search.visits(ONE)[0]
-
-
 @pytest.mark.parametrize(("game", "readouts", "every"), [("oware", 120, 9), ("go", 60, 11), ("one-hot", 120, 9)])
 class TestSearch:
     def test_is_the_package_s(self, game: str, readouts: int, every: int, bots: dict[str, ModuleType]) -> None:
@@ -188,7 +175,7 @@ class TestSearch:
             visits = np.zeros(net.env.action_space, np.int32)
             for child in search.root.children:
                 visits[child.action] = child.visits
-            expected = searched(net.env, evaluator, position, readouts)
+            expected = trees.run(trees.search_from([position], evaluator, Puct(leaves=1)), readouts)[0]
             assert visits.tolist() == expected.tolist(), position.describe()
             assert (done, action) == (readouts, int(expected.argmax()))
             compared += 1
@@ -237,9 +224,9 @@ class TestPrograms:
 
 class TestPacking:
     def test_a_full_bot_fits_into_100_kb(self, pack: ModuleType) -> None:
-        """Whatever its weights are: noise cannot be compressed."""
-        for game in ("oware", "one-hot", "go"):
-            net = full_net(game)
+        """As large as `train.py` makes it, or CGZero's, whatever its weights are: noise cannot be compressed."""
+        make = load(BOTS / "train.py").small_network
+        for net in (rounded(make("oware")), small_net("one-hot"), rounded(make("go"))):
             for parameter in net.parameters():
                 torch.nn.init.normal_(parameter)
             assert len(pack.pack(net.env.name, net).encode()) <= 100_000

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from alphago.arena.engine import Engine, EngineError, gnugo
-from alphago.arena.entrant import Entrant
 from alphago.arena.match import adjudicate, evaluate, find_adjudicator
 from alphago.arena.match_result import MatchGame
 from alphago.arena.standings import standings
@@ -15,10 +14,9 @@ from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.records.sgf import read_sgf
 from tests.arena.playing import install_fake_gnugo, installed_gnugo, scripted
-from tests.arena.test_tournament import Heard, lines
+from tests.arena.test_tournament import RANDOM, Heard, lines
 
 GO = GoEnv(3, komi=0.5)
-RANDOM = Entrant("random", name="random")
 
 
 def judge_of(folder: Path, score: str) -> Engine:

@@ -3,14 +3,12 @@
 import shlex
 import sys
 import threading
-from collections import Counter
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from alphago import GoEnv, MatchResult, NeuralNet, Position, Puct, evaluate
+from alphago import GoEnv, MatchResult, NeuralNet, Puct, evaluate
 from alphago.arena.engine import EngineError
 from alphago.arena.entrant import entrant_for
 from alphago.arena.match import MatchStopped
@@ -19,24 +17,24 @@ from alphago.arena.players import PolicyPlayer, RandomPlayer, SearchPlayer
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator
 from tests.arena.playing import match_on, scripted
+from tests.mcts.trees import Counting
 
 GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()
 
 
 def test_a_name_may_have_its_own_readouts_and_search(tmp_path: Path) -> None:
     """As on the command line, a run's folder or a file with @."""
-    env = GoEnv(3, komi=0.5)
-    NeuralNet(env, tower_height=0, channels=4).save(tmp_path / "net.safetensors")
+    NeuralNet(GO, tower_height=0, channels=4).save(tmp_path / "net.safetensors")
     path = f"{tmp_path}/net.safetensors"
-    one = entrant_for(f"{path}@8,gumbel", env, 2, "puct")
+    one = entrant_for(f"{path}@8,gumbel", GO, 2, "puct")
     assert (one.readouts, one.search, one.level) == (8, "gumbel", None)
-    other = entrant_for(f"{path}@3", env, 2, Puct(c_puct=3.0))
+    other = entrant_for(f"{path}@3", GO, 2, Puct(c_puct=3.0))
     assert (other.readouts, other.search) == (3, Puct(c_puct=3.0))
     run = tmp_path / "me@home" / "puct"  # a path that ends like a search names none
     run.mkdir(parents=True)
-    NeuralNet(env, tower_height=0, channels=4).save(run / "weights.safetensors")
-    assert entrant_for(str(run), env, 2, "gumbel").search == "gumbel"
-    assert len(evaluate(env, f"{path}@2", path, 2, readouts=0).games) == 2
+    NeuralNet(GO, tower_height=0, channels=4).save(run / "weights.safetensors")
+    assert entrant_for(str(run), GO, 2, "gumbel").search == "gumbel"
+    assert len(evaluate(GO, f"{path}@2", path, 2, readouts=0).games) == 2
 
 
 class TestReproducibility:
@@ -94,15 +92,10 @@ class TestPlayers:
             assert player.choose(np.arange(1), np.zeros(1, np.bool_), np.zeros(1)) == wanted
 
     def test_a_pair_of_readouts(self) -> None:
-        asked = Counter[str]()
-
-        def network(name: str, _: Position) -> tuple[np.ndarray, float]:
-            asked[name] += 1
-            return np.ones(9), 0.0
-
-        evaluate(TIC_TAC_TOE, partial(network, "deep"), partial(network, "raw"), 1, readouts=(40, 0))
-        assert asked["deep"] > 40
-        assert asked["raw"] <= 4
+        deep, raw = Counting(), Counting()
+        evaluate(TIC_TAC_TOE, deep, raw, 1, readouts=(40, 0))
+        assert sum(deep.sizes) > 40
+        assert sum(raw.sizes) <= 4
 
     def test_search_player_keeps_its_tree_through_both_sides_moves(self) -> None:
         player = SearchPlayer(GO, HashEvaluator(), 2, 50, Puct())
@@ -142,23 +135,22 @@ class TestArguments:
         assert none.distinct == 1
 
 
-class TestInputPlanes:
-    def test_each_network_sees_its_own(self) -> None:
-        """Of one game: rules and komi are the match's."""
-        seen = set()
+def test_each_network_sees_its_own_planes() -> None:
+    """Of one game: rules and komi are the match's."""
+    seen = set()
 
-        class Sees(UniformEvaluator):
-            def __init__(self, planes: int | None) -> None:
-                self.env = GoEnv(3, komi=7.5, planes=planes)
+    class Sees(UniformEvaluator):
+        def __init__(self, planes: int | None) -> None:
+            self.env = GoEnv(3, komi=7.5, planes=planes)
 
-            def evaluate(self, batch, slots, priors, values) -> None:
-                seen.add((self.env.planes, batch.env.planes, batch.env.komi, batch.env.max_moves))
-                super().evaluate(batch, slots, priors, values)
+        def evaluate(self, batch, slots, priors, values) -> None:
+            seen.add((self.env.planes, batch.env.planes, batch.env.komi, batch.env.max_moves))
+            super().evaluate(batch, slots, priors, values)
 
-        new, old = Sees(None), Sees(5)
-        evaluate(GoEnv(3, komi=0.5, max_moves=9), new, old, 2, readouts=(0, 4))
-        planes = new.env.planes
-        assert seen == {(planes, planes, 0.5, 9), (5, 5, 0.5, 9)}
+    new, old = Sees(None), Sees(5)
+    evaluate(GoEnv(3, komi=0.5, max_moves=9), new, old, 2, readouts=(0, 4))
+    planes = new.env.planes
+    assert seen == {(planes, planes, 0.5, 9), (5, 5, 0.5, 9)}
 
 
 def test_an_error_in_one_thread_ends_the_match_at_once() -> None:

@@ -9,12 +9,6 @@ import torch
 from alphago import ConnectFourEnv, GameEnv, GoEnv, VectorEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 
-
-def random_actions(legal_mask: Any, random: np.random.Generator) -> np.ndarray:
-    mask = np.asarray(legal_mask)
-    return (random.random(mask.shape) * mask).argmax(axis=1)
-
-
 GPU = {"device": "cuda", "convert": lambda array: torch.as_tensor(array).cpu()}
 
 
@@ -37,7 +31,8 @@ def test_the_games_are_those_of_positions(env: GameEnv, num_envs: int, games: in
             assert np.array_equal(planes[game], position.planes())
             assert np.array_equal(info["legal_mask"][game], position.legal_mask)
             assert info["to_play"][game] == position.to_play
-        actions = random_actions(info["legal_mask"], random)
+        mask = np.asarray(info["legal_mask"])
+        actions = (random.random(mask.shape) * mask).argmax(axis=1)
         planes, rewards, terminated, truncated, info = envs.step(actions)
         for game, (position, action) in enumerate(zip(positions, actions, strict=True)):
             after = position.play(int(action))

@@ -49,8 +49,7 @@ class TestVerbs:
         assert len(set(picks)) > 5
         for _ in range(6):
             player.play_move(int(np.flatnonzero(player.position.legal_mask)[0]))
-        for options in ({}, {"two_player_mode": True}):
-            late = player if not options else MCTSPlayer(GO9, HashEvaluator(), **options)
+        for late in (player, MCTSPlayer(GO9, HashEvaluator(), two_player_mode=True)):
             late.tree_search(50)
             assert {late.pick_move() for _ in range(20)} <= set(np.flatnonzero(late.visits() == late.visits().max()))
 

@@ -32,9 +32,7 @@ def misled(puzzle: Position, good: list[int]) -> FunctionEvaluator:
 GO_PUZZLES = {
     "the last move takes": (". O X\nO O X\nX X .", 2.5, "", None, "A3", 1),
     "takes before it is taken": (". X O\nX O O\nX O .", 0.5, "", None, "C1", 3),
-    "Black is ahead and White has passed; other moves fill an eye": (
-        *(". X X\nX X X\nX X .", 0.5, "W pass", "white", "pass", 3),
-    ),
+    "White has passed, Black is ahead; others fill an eye": (". X X\nX X X\nX X .", 0.5, "W pass", "white", "pass", 3),
     "White is ahead and Black has passed": ("O .\n. O", 0.5, "B pass", None, "pass", 3),
 }
 

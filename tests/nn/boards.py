@@ -13,7 +13,6 @@ from torch import nn
 from alphago import GameBatch, GameEnv, NeuralNet
 from alphago.nn.inference import openvino
 from alphago.nn.inference.cpu import NetEvaluator
-from alphago.nn.policy import PointPolicy
 from alphago.nn.value import ForecastValue
 from tests.ui.own_games import Ring
 
@@ -109,18 +108,12 @@ def lived_in(net: NeuralNet, seed: int = 0, sharpness: float = 1.0) -> NeuralNet
         for norm in norms:
             norm.momentum = 0.1
         logits, value = net.eval()(planes)
-        scale_logits(net.policy, sharpness / logits.std())
+        for layer in filter(None, (getattr(net.policy, "points", None), net.policy.last)):
+            layer.weight.mul_(sharpness / logits.std())
         net.value.last.weight.mul_(sharpness / torch.atanh(value.clamp(-0.99, 0.99)).square().mean().sqrt())
         if isinstance(net.value, ForecastValue):
             net.value.owner.weight.mul_(20)
     return net
-
-
-def scale_logits(policy: nn.Module, factor: torch.Tensor) -> None:
-    layers = [policy.points, policy.last] if isinstance(policy, PointPolicy) else [policy.last]
-    for layer in layers:
-        if layer is not None:
-            layer.weight.data.mul_(factor)
 
 
 def randomised(module: nn.Module, seed: int = 3) -> nn.Module:

@@ -263,14 +263,13 @@ def test_the_resignation_of_its_run():
 
 def test_own_parts_are_resized_where_they_fit():
     """Dense ones to other rules of the same board alone."""
-    env = GoEnv(5)
     base = nn.Conv2d(16, 6, 3, padding=1)
-    net = NeuralNet(env, base)
+    net = NeuralNet(ENV, base)
     nine = net.resized(GoEnv(9))
     assert nine.base_net is base
     assert nine.custom == net.custom
     assert nine(GoEnv(9).position())[0].shape == (82,)
-    dense = NeuralNet(env, tower_height=0, channels=4, value=DenseValue(4, (5, 5)))
+    dense = NeuralNet(ENV, tower_height=0, channels=4, value=DenseValue(4, (5, 5)))
     assert dense.resized(GoEnv(5, komi=0.5)).base_net is dense.base_net
     with pytest.raises(ValueError, match=r"value: alphago.nn.value.DenseValue failed on an input of shape"):
         dense.resized(GoEnv(9))
