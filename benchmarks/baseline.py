@@ -75,10 +75,12 @@ def judged(network: str, folder: Path, board: int, games: int) -> dict[str, Any]
         f"points_{name.rpartition('@')[2]}": [round(grade[key], 3) for key in ("points", "points_low", "points_high")]
         for name, grade in points.items()
     }
-    katago, komi = os.environ.get("ALPHAGO_KATAGO"), load_model(network).env.komi
+    katago = os.environ.get("ALPHAGO_KATAGO")
     opponents = {"gnugo": "gnugo:10", **({"katago": f"katago:{katago}@0"} if katago else {})}
     for name, opponent in opponents.items() if games else ():
         players = shlex.join([f"{network}{PLAYER}", opponent])
+        env = load_model(network).env  # both players' komi is this network's, on the board of the price
+        komi = (env if board == env.N else env.resized(board)).komi
         match = f"{players} --games {games} --board-size {board} --komi {komi:g}"
         run(f"alphago evaluate {match}", "--folder", str(folder / name))
         counts = played(folder / name)

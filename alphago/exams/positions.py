@@ -123,8 +123,9 @@ def engine_text(described: Mapping[str, Any]) -> str:
     Args:
         described: what `AnalysisClient.describe` returns.
     """
-    networks = " and ".join(map(str, described.get("networks") or ()))
-    return " with ".join(filter(None, (str(described["program"]), networks)))
+    networks = described.get("networks")
+    names = " and ".join(map(str, networks if isinstance(networks, list) else ()))
+    return " with ".join(filter(None, (str(described["program"]), names)))
 
 
 def exam_env(size: int) -> GoEnv:

@@ -188,7 +188,7 @@ def check_base(base: nn.Module, env: GameEnv, default_heads: bool) -> torch.Tens
         ValueError: if the features have another shape.
     """
     like = next(base.parameters(), torch.zeros(0))  # a base without weights gets float32 on the CPU
-    planes = like.new_zeros(2, env.planes, *env.plane_shape)
+    planes = torch.zeros(2, env.planes, *env.plane_shape, device=like.device, dtype=like.dtype)  # `like` may be lazy
     if not default_heads:
         return run_part("base_net", base, planes, "[2, ...]", lambda shape: len(shape) > 0)
     expected = "[2, C, H, W] or [2, F] for the default heads"

@@ -206,6 +206,7 @@ class DatasetWriter:
             self.index = {"format": layout.FORMAT, "version": layout.VERSION, "split": self.split._asdict()}
             self.index |= {"parts": [], "imports": []}
             hashes = np.zeros(0, np.uint64)
+            self.flush()  # so that the folder is a dataset before its first part is written
         self.seen = np.unique(hashes)
         named = {entry["file"] for entry in file_entries(self.index)}
         # Files of a process that was killed before it wrote the index; `write_atomic` begins with a file .NAME.part.
@@ -268,7 +269,6 @@ class DatasetWriter:
             return None
         # before: how many games the dataset has without this import; jobs: how many of its jobs are done.
         imports.append({**wanted, "before": self.games, "jobs": 0, "complete": False, "rejected": {}, "examples": {}})
-        self.flush()  # so that the folder is a dataset before its first part is written
         return 0
 
     def add_batch(self, batch: Collector, jobs_done: int) -> None:
@@ -346,7 +346,6 @@ class DatasetWriter:
         # A new dataset has no teacher to differ.  The date is not compared, since `teacher` has none.
         check_begun(self.path, self.index.get("teacher", teacher), teacher)
         self.index.setdefault("teacher", {**teacher, "date": datetime.date.today().isoformat()})
-        self.flush()  # so that the folder is a dataset before its first part is written
         return max((int(part["drawn"]) for part in self.index["parts"]), default=-1)
 
     def add_label(self, env: GoEnv, moves: np.ndarray, ply: int, *, komi: float, label: np.ndarray, drawn: int) -> None:

@@ -67,8 +67,8 @@ def test_a_set_up_holds_for_the_games_after_it() -> None:
             assert (rewards.tolist(), terminated.tolist()) == ([reward] * 2, [True] * 2)
             assert info["to_play"].tolist() == [1, 1]
     before = envs.observe().planes
-    with pytest.raises(ValueError, match="komi"):
-        envs.reset(stones=np.eye(3, dtype=np.int8), komi=0.3)
+    with pytest.raises(ValueError, match="no liberty"):
+        envs.reset(stones=np.array([[1, -1, 0], [-1, 0, 0], [0, 0, 0]], np.int8))
     assert np.array_equal(envs.observe().planes, before)
 
 

@@ -29,7 +29,7 @@ class TestReading:
         exam = exam_of(tmp_path / "x", {"exam": VERSION, "size": SIZE, "judge": judge, "seed": 3}, row())
         assert exam.provenance == {"judge": judge, "seed": 3}
         assert exam.judge == "judged by katago 1 with a and b"
-        for odd, text in ((5, ""), ({"program": 5, "networks": None}, "judged by 5")):
+        for odd, text in ((5, ""), ({"program": 5, "networks": 3}, "judged by 5")):
             assert exam_of(tmp_path / "x", {"exam": VERSION, "size": SIZE, "judge": odd}, row()).judge == text
 
     def test_what_is_written_is_read(self, tmp_path: Path) -> None:

@@ -280,7 +280,7 @@ def test_notes_leave_comments_as_they_are() -> None:
     assert (again.notes, again.comments, again.comment) == (game.notes, game.comments, game.comment)
 
 
-@pytest.mark.parametrize("moves", ["", ";W[ee]", ";C[so];W[ee];B[aa]"])
+@pytest.mark.parametrize("moves", ["", ";W[ee]", "W[ee];B[aa]", ";C[so];W[ee];B[aa]"])
 def test_stones_of_a_later_node_stay_below_another_first_move(moves: str) -> None:
     game = parse_sgf(f"(;SZ[5];KM[0.5]HA[2]AB[cc][bb]PL[W]{moves})")
     again = parse_sgf(format_sgf(replace(game, moves=(0,), movers=(-1,))))

@@ -28,8 +28,8 @@ class SgfDocument:
         nodes: the raw values of each node, by property.
         children: for each node, the numbers of its children.
         line: the number of the node of the position before the first move, and then of the node of each move of a
-            `SgfGame`: line[ply] is the node of the position before move `ply`.  Its first node is the root, or one
-            below the root, if nodes between them set up stones.
+            `SgfGame`: line[ply] is the node of the position before move `ply`.  Its first node is the root of
+            a new game, and of a file the node before the first move, or that of the move if it sets up stones too.
     """
 
     def __init__(self, nodes: Sequence[Mapping[str, Sequence[str]]], parents: Sequence[int]) -> None:
@@ -110,8 +110,7 @@ def shared_document(game: SgfGame) -> tuple[SgfDocument, SgfGame]:
     last = document.line[-1]
     # A file may have several moves in a node.  If the node of the last shared move has more, which the game does not
     # share, these get a node of their own, its only child.
-    unshared_count = origin.line[shared_count:].count(last)
-    if unshared_count:
+    if unshared_count := origin.line[shared_count:].count(last):
         unshared_movers = saved_game.movers[shared_count : shared_count + unshared_count]
         document.split(last, [SIDE_LETTERS[mover] for mover in unshared_movers])
     if shared_count == len(game.moves) < len(saved_game.moves):  # the game is cut short, and does not go on otherwise

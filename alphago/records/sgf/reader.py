@@ -11,7 +11,7 @@ from alphago.env.go import GoEnv
 from alphago.records.sgf.encoding import DecodedText, decode
 from alphago.records.sgf.faults import ACCEPTED, ENCODING, HARMLESS, TOO_LARGE, TRUNCATED, UNREADABLE, Fault
 from alphago.records.sgf.game_line import UNKNOWN_SIZE, LineReader
-from alphago.records.sgf.grammar import MOST_IN_LINES, MOST_NODES, MOST_VALUES, SgfTree, trees
+from alphago.records.sgf.grammar import MOST_IN_LINES, MOST_NODES, MOST_VALUES, SET_UPS, SgfTree, trees
 from alphago.records.sgf.sgf_game import SgfGame, SgfOrigin
 from alphago.system.files import read_named, user_path
 
@@ -168,9 +168,11 @@ def iterate_games(parts: list[DecodedText], name: str, env: GoEnv | None, all_li
             if not all_lines and all(fault.kind in HARMLESS for fault in faults):
                 # All moves of the text were read, so that the game can be written with the text kept as it is.
                 nodes = tuple(line[node] for node in reader.move_nodes)  # numbered in the tree, not in the line
-                before_first = max(0, reader.move_nodes[0] - 1) if nodes else -1  # in the line; -1: its last node
+                first = reader.move_nodes[0] if nodes else len(line)
+                if first == len(line) or tree.nodes[line[first]].keys().isdisjoint((*SET_UPS, "PL")):
+                    first = max(0, first - 1)  # the position before the first move is that of the node before
                 # The origin keeps the game as it was read.
-                game = replace(game, origin=SgfOrigin(tree, line[before_first], nodes, game))
+                game = replace(game, origin=SgfOrigin(tree, line[first], nodes, game))
             yield game
 
 
