@@ -171,7 +171,7 @@ class TestSource:
     def test_another_one_goes_on(self, tmp_path: Path) -> None:
         """What a run learned from is its own, wherever its next games come from."""
         run(tmp_path, 8, source=RandomGames)
-        with pytest.raises(ValueError, match=r"source must .* \S+:RandomGames, got alphago\S+:SelfPlay"):
+        with pytest.raises(ValueError, match=r"source must .* \S+:RandomGames, which .*, got alphago\S+:SelfPlay"):
             go_on(tmp_path, 12)
         assert go_on(tmp_path, 12, source=Sources())[1].last["games"] == 12
 
