@@ -17,7 +17,6 @@ from alphago.system.validation import qualified_name
 
 PACKAGE = __name__.partition(".")[0]  # functions of this package have no digest
 PLAIN_TYPES = (int, float, complex, str, bytes, type(None))
-CONTAINERS = (tuple, list, dict, set, frozenset)
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -33,7 +32,7 @@ def as_text(value: Any) -> str:
         given = [*map(as_text, value.args), *(f"{name}={as_text(item)}" for name, item in value.keywords.items())]
         return f"{as_text(value.func)}({', '.join(given)})"
     if isinstance(value, Mapping):
-        return f"{{{', '.join(sorted(f'{key!r}: {as_text(item)}' for key, item in value.items()))}}}"
+        return f"{{{', '.join(f'{key!r}: {as_text(item)}' for key, item in value.items())}}}"
     if isinstance(value, (set, frozenset)):
         return f"{type(value).__name__}({', '.join(sorted(map(as_text, value)))})"
     if isinstance(value, (list, tuple)):
@@ -125,5 +124,8 @@ def iterate_sources(value: Any, seen: list[Any]) -> Iterator[str]:
         item = known[name]
         if isinstance(item, (FunctionType, type)) and item.__module__ == value.__module__:
             yield from iterate_sources(item, seen)
-        elif isinstance(item, (FunctionType, type, *PLAIN_TYPES, *CONTAINERS)):
+        # Of tables only those that a call cannot change: the others may be its caches and results.
+        elif isinstance(item, (FunctionType, type, *PLAIN_TYPES)) or (
+            isinstance(item, (tuple, frozenset)) and all(isinstance(inner, PLAIN_TYPES) for inner in item)
+        ):
             yield f"{name} = {as_text(item)}"

@@ -57,6 +57,7 @@ class SharedFolder:
 
     Raises:
         BlockingIOError: if another run uses the folder.
+        FileExistsError: if there are other files in it, which are not deleted.
         OSError: if it cannot be written.
     """
 

@@ -17,6 +17,7 @@ from alphago.training.learner import Learner, MakeLearner, choose_bfloat16
 from alphago.training.recipes import Recipe, is_short, named_recipe, recipe_for
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.run_settings import RunSettings
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import MakeSource
 from alphago.training.watch.report import Report
 from alphago.training.workers.remote_selfplay import settings_with_workers, source_by_workers
@@ -193,7 +194,10 @@ def resumed_run(
     # for the one of them that equals the run's network.
     recipe_network = recipe.network_like(config["network"])
     before, model = saved_run(call, RunSettings, given, config, folder, recipe_network)
-    of_recipe = values_by_path(RunSettings, recipe.settings_on(call.device))
+    # A search that was chosen for the readouts so far is chosen anew, but for what the recipe and the call set.
+    was_chosen = before.selfplay.search == before.selfplay.usual_search
+    of_recipe = {"search": SelfPlaySettings().search} if was_chosen else {}
+    of_recipe |= values_by_path(RunSettings, recipe.settings_on(call.device))
     # In two steps, since the call may replace a part of the recipe, such as its search, by one with other settings.
     settings = change_settings(change_settings(before, of_recipe), given).completed(call.device, before)
     config, changes = change_config(before, settings, config, folder)

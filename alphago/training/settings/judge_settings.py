@@ -107,9 +107,9 @@ def check_watch(given: object) -> tuple[str, ...]:
         got = repr(given) if given else "none"
         raise ValueError(f'watch must be names such as "random@0" and "gnugo:10@64", got {got}')
     named = [split_readouts(name) for name in names]
-    for name, readouts in named:
-        if named.count((name, readouts)) > 1:
-            raise ValueError(f"watch must name each opponent once, got {f'{name}@{readouts}'!r} twice")
+    for name, pair in zip(names, named, strict=True):
+        if named.count(pair) > 1:
+            raise ValueError(f"watch must name each opponent once, got {name!r} twice")
     return tuple(names)
 
 

@@ -190,17 +190,14 @@ class RunSettings(AnyRunSettings):
             device: the run's device, "cpu" or a GPU such as "cuda".
             before: the settings of the run so far, whose parallel games and groups remain; None for a new run.
         """
-        selfplay = self.selfplay
         if before is not None:
             in_flight, groups = before.selfplay.games_in_flight, before.selfplay.groups
-            if selfplay.search == before.selfplay.usual_search:  # it was chosen for the readouts so far
-                selfplay = replace(selfplay, search=SelfPlaySettings().search)
         else:
             most = MOST_IN_FLIGHT if device == "cpu" else default_games_in_flight(device)
             # At most an eighth of the run's games: games that begin at the same time do not learn from each other.
             in_flight = max(1, min(most, self.game_limit // 8))
             groups = default_groups(device)
-        return replace(self, selfplay=selfplay.completed(in_flight, groups))
+        return replace(self, selfplay=self.selfplay.completed(in_flight, groups))
 
     def side_by_side(self, games: int) -> int:
         """Return the number of games to play in parallel once `games` games of the run are over.

@@ -189,6 +189,13 @@ class TestModel:
         assert not same(net, net_of(0))
         assert same(net, other)
 
+    def test_the_usual_search_suits_the_readouts(self, tmp_path: Path) -> None:
+        """Also where a run goes on with other readouts, unless the call says how to search."""
+        run(tmp_path, 2, readouts=4, source=RandomGames)
+        for games, given, considered in ((3, {"readouts": 8}, 4), (4, {"readouts": 64, "considered": 4}, 4)):
+            go_on(tmp_path, games, source=RandomGames, **given)
+            assert read_config(tmp_path)["settings"]["selfplay"]["search"]["considered"] == considered
+
     @pytest.mark.parametrize(
         ("env", "given", "sentence"),
         [
@@ -200,7 +207,7 @@ class TestModel:
             (GO, {"curriculum": ((40, 0.5),)}, "board_size .* 25, got 40"),
             (GO, {"watch": ["gnu@0"]}, "no player is called 'gnu': did you mean gnugo"),
             (GO, {"watch": ["random@many"]}, "after @ come the readouts of the run's network, as in random@64"),
-            (GO, {"watch": ["random", "random@64"]}, "watch must name each opponent once, got 'random@64' twice"),
+            (GO, {"watch": ["random", "random@64"]}, "watch must name each opponent once, got 'random' twice"),
             (GO, {"watch": ["records:nowhere"]}, "games must be in a dataset, a run, or a file or folder of games"),
             (GO, {"until": "gnu"}, "no player is called 'gnu'"),
             (GO, {"device": "cuda"}, "no CUDA device can be used"),

@@ -80,14 +80,8 @@ class TestGamesInFlight:
         settings = longer.completed("cuda", before)
         assert (settings.selfplay.games_in_flight, settings.selfplay.groups) == (10, available_cores())
         assert settings.selfplay.search == Puct(leaves=2)
-
-    def test_a_search_that_was_chosen_for_the_readouts_is_chosen_anew(self) -> None:
-        """It is the one that a gate takes for the usual one, also in a run with a setting of another search."""
-        before = run_settings(readouts=4, games_in_flight=8).completed("cpu")
-        after = change_settings(before, {"readouts": 256}).completed("cpu", before).selfplay
-        assert after.search == search_of(8, readouts=256) == after.usual_search != before.selfplay.search
-        of_puct = run_settings(readouts=256, games_in_flight=8, search="puct", temperature_plies=3).completed("cpu")
-        assert of_puct.selfplay.usual_search == after.search
+        of_puct = run_settings(readouts=32, search="puct", temperature_plies=3).completed("cpu").selfplay
+        assert of_puct.usual_search == run_settings(readouts=32).completed("cpu").selfplay.search
 
 
 def search_of(games: int, **given: Any) -> SearchSettings:
