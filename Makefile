@@ -87,8 +87,7 @@ format: $(INSTALLED)
 docs: $(INSTALLED)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	@echo build/site/index.html
-	$(BIN)/python -m pytest -m docs $(PYTEST_ARGUMENTS) tests/test_docs.py tests/test_site.py tests/test_notebooks.py \
-	    tests/test_examples.py tests/test_drawings.py
+	$(BIN)/python -m pytest -m docs $(PYTEST_ARGUMENTS) tests/test_*.py
 
 benchmark: $(INSTALLED)
 	$(BIN)/python benchmarks/quick.py

@@ -157,12 +157,12 @@ def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
     Path("ada.py").write_text("def choose(position):\n    return int(position.legal_mask.nonzero()[0][0])\n")
     Path("bob.py").write_text("def choose(position):\n    return position.nothing\n")
     options = {"board-size": 3, "games": 2, "folder": "out", "move-seconds": 60}
-    command = ["evaluate", "ada.py", "bob.py", "random", *(f"--{name}={value}" for name, value in options.items())]
+    command = ["evaluate", "ada.py", "bob.py", *(f"--{name}={value}" for name, value in options.items())]
     assert main(command) == 0
     text = capsys.readouterr().out
-    assert "bob.py: games lost by a fault of its own: 4\n  1-2-0001: bob.py: line 2: AttributeError: " in text
+    assert "bob.py: games lost by a fault of its own: 2\n  1-2-0001: bob.py: line 2: AttributeError: " in text
     page = Path("out/standings.html").read_text()
-    assert page.count("<svg") == 3
+    assert page.count("<svg") == 1
     assert ": line 2: AttributeError" in page
     lines = Path("out/games.jsonl").read_bytes()
     assert main(command) == 0

@@ -70,7 +70,7 @@ def test_supervised_from_katagos_weights(tmp_path: Path) -> None:
     options = "--workers 1 --min-moves 1 --any-result --validation 0.3"
     assert main(["sgf", str(DATA / "9x9"), "--to", str(tmp_path / "d"), *options.split()]) == 0
     (tmp_path / "net.bin.gz").write_bytes(network(17))
-    options = f"--folder {tmp_path}/run --epochs 0.5 --checks 1 --device cpu --batch-size 32 --threads 1"
+    options = f"--folder {tmp_path}/run --epochs 0.1 --checks 1 --device cpu --batch-size 32 --threads 1"
     assert main(["supervised", f"{tmp_path}/d", "--model", f"katago:{tmp_path}/net.bin.gz", *options.split()]) == 0
     net = load_model(tmp_path / "run")
     assert net.env.planes == 30
