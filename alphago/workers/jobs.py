@@ -273,8 +273,7 @@ class JobPool:
         if answer.kind == "refused":
             self._leave_out(answer.worker, reason=answer.data.decode(errors="replace"))
             return
-        job = self.jobs.get(answer.key)
-        if job is None:  # it was done twice: by a worker that counted as gone, and by another one
+        if (job := self.jobs.get(answer.key)) is None:  # done twice: by a worker that counted as gone, and by another
             return
         error = answer.data.decode(errors="replace") if answer.kind == "error" else ""  # a traceback, or none
         if answer.kind == "done":
@@ -349,10 +348,9 @@ def find_workers(workers: str | int | None) -> MakeTransport | None:
         ValueError: for another value.
         ImportError: if Ray is needed and not installed.
     """
-    if isinstance(workers, str) and workers.isdecimal():
-        workers = int(workers)
-    if isinstance(workers, int):
-        return partial(OwnWorkers, check_int("workers", workers, 1, MOST_WORKERS))
+    number = int(workers) if isinstance(workers, str) and workers.isdecimal() else workers
+    if isinstance(number, int):
+        return partial(OwnWorkers, check_int("workers", number, 1, MOST_WORKERS))
     if workers == "auto":
         workers = cluster_here()
     if workers is None:
