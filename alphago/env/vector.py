@@ -58,7 +58,8 @@ class VectorEnv:
             setup: how these games and those after them begin, keywords of `GameBatch.reset` (Go: komi, stones,
                 to_play).
         """
-        self.env.new_batch(1).reset(FIRST_SLOT, **setup)  # raises for a set-up that is refused, before the games change
+        if setup:
+            self.env.new_batch(1).reset(FIRST_SLOT, **setup)  # raises for one that is refused, before the games change
         self.batch.reset(self._slots, **setup)
         self._setup = setup
         return self.observe()
