@@ -22,8 +22,14 @@ from alphago.system.validation import near_misses, union_members
 PARAGRAPH = re.compile(r"^(?P<indent> *)(?P<names>\w+(?:, \w+)*): (?P<text>.+(?:\n(?P=indent) +.+)*)", re.MULTILINE)
 TUPLES = re.compile(r"\({2,}[\d.,\s()]*\)")  # nested tuples in help texts
 METAVARS = {int: "N", float: "X", str: "TEXT"}
-EXPECTED = {int: "an integer", float: "a number", str: "text", tuple[int, ...]: "integers such as 0,64"}
-EXPECTED[bool] = "yes or no"
+EXPECTED = {
+    int: "an integer",
+    float: "a number",
+    str: "text",
+    bool: "yes or no",
+    tuple[int, ...]: "integers such as 0,64",
+}
+YES_OR_NO = {"yes": True, "true": True, "no": False, "false": False}
 
 
 class Parser(argparse.ArgumentParser):
@@ -180,7 +186,9 @@ def read_value(kind: Any, text: str) -> Any:
             colon.  For tuple[tuple[int, float], ...], "7:0.15,9:0.25" becomes ((7, 0.15), (9, 0.25)).
     """
     if kind is bool:
-        return ("no", "false", "yes", "true").index(text.lower()) > 1
+        if text.lower() not in YES_OR_NO:
+            raise ValueError(text)
+        return YES_OR_NO[text.lower()]
     if get_origin(kind) is not tuple:
         return kind(text)
     first, second = get_args(kind)

@@ -174,7 +174,7 @@ class AnalysisEngine:
             else:
                 analysis = seen_by(answer.analysis, query.side)
                 self.report(query, make_reply(query, turn, analysis, during=not answer.is_last))
-        except BrokenPipeError:  # the client has gone: nobody waits for the other searches either
+        except BrokenPipeError:  # the client has gone, so the other searches are of no use
             self._is_silent = True
             self.terminate({"action": "terminate_all"})
 

@@ -35,7 +35,15 @@ class NotebookGame:
     """
 
     def __init__(
-        self, start: Position, nn: object, mode: int, limit: Limit, *, device: str = "auto", **strength: Any
+        self,
+        start: Position,
+        nn: object,
+        mode: int,
+        limit: Limit,
+        *,
+        level: Level | None = None,
+        teach: float | None = None,
+        device: str = "auto",
     ) -> None:
         """Make the board without showing it; raise ImportError, with a sentence, if anywidget is missing.
 
@@ -44,8 +52,8 @@ class NotebookGame:
             nn: the engine's network, in any form that `MCTSPlayer` accepts.
             mode: 0 if the person plays first, 1 if the engine does.
             limit: of each search.
+            level, teach: as in `first_settings`.
             device: the network's device: "cpu", "cuda" or "auto".
-            strength: `level` and `teach` as in `first_settings`.
         """
         self.widget = make_widget(self._receive)
         env: GameEnv = start.env
@@ -55,7 +63,7 @@ class NotebookGame:
         # What the board last reported of its game: "here", a link to the position on it, the "result" and more.  {}
         # before the first report.
         self._last_report: Mapping[str, Any] = {}
-        first = first_settings(start, mode, limit, **strength)
+        first = first_settings(start, mode, limit, level, teach)
         # The reply to the first query of a board.  "runs": no runs of training can be watched here.  "kept": the last
         # report, with which a board that is shown again begins; None before the first report.
         self._greeting = {"games": [offer_view(env)], "runs": [], "first": first, "kept": None}
