@@ -220,6 +220,10 @@ class Position:
         for before, mover, action in zip(self.replay(), self.movers, self.moves, strict=False):
             yield before.give_turn(mover), action
 
+    def positions_to_move(self) -> list[Self]:
+        """Return the positions of `turns`, one before each move, and this position last."""
+        return [*(before for before, _ in self.turns()), self]
+
     def check_action(self, action: int | str) -> int:
         """Return the action of a legal move that is given as an action or as a text.
 

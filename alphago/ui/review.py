@@ -163,9 +163,7 @@ def review_game(
         device: the network's device: "cpu", "cuda" or "auto".
         threads: how many threads search; None for one per core.
     """
-    last = game.position()
-    # The position before each move, in which the move's player is to move, and the last position.
-    positions = [*(before for before, _ in last.turns()), last]
+    positions = game.position().positions_to_move()
     with Analyst(net, symmetries=symmetries, device=device, threads=threads) as analyst:
         analysis = analyst.analyze(positions, readouts, beside=len(positions))  # all searched at the same time
         moves = [review_move(analysis, ply, action) for ply, action in enumerate(game.moves)]

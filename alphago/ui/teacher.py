@@ -41,8 +41,7 @@ class Teacher:
 
     def summary(self, position: Position) -> str:
         """Return sentences about the moves that lost most in the game that led to a position."""
-        positions = [*(before for before, _ in position.turns()), position]
-        moves = [move for move in self._reviews(positions) if points_lost(move) >= LEAST_LOSS]
+        moves = [move for move in self._reviews(position.positions_to_move()) if points_lost(move) >= LEAST_LOSS]
         if not moves:
             return f"No move lost more than {LEAST_LOSS:g} points."
         worst = sorted(moves, key=points_lost)[-MOST_MOVES:]

@@ -117,8 +117,7 @@ class GameFiles:
         if len(games) != 1:
             raise ValueError(f"{path} must hold one game, got {len(games)}")
         try:
-            last = games[0].position(self.env)
-            positions = [*(before for before, _ in last.turns()), last]
+            positions = games[0].position(self.env).positions_to_move()
         except (TypeError, ValueError, IndexError) as error:  # set-up or moves of another game
             raise ValueError(f"{path} must hold a game of {self.env}: {error}") from None
         self.own_files = set() if faults else {path.resolve()}
