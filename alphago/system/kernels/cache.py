@@ -11,6 +11,7 @@ import os
 import pickle
 import secrets
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable
@@ -121,7 +122,7 @@ class KernelCache:
         self.folder = folder
         self.cache_path = os.path.join(folder, f"{source.parent.name}_{place_digest}")  # one for each installed copy
         self.function = function
-        self.lock: BinaryIO | None = None  # held while this process compiles the function
+        self.held = threading.local()  # `lock`: of this thread, while it compiles the function
         self.stem = f"{source.stem}.{function.__qualname__}".replace("<", "").replace(">", "")  # <locals>, <lambda>
         status = source.stat()
         self.source_digest = file_digest(source, status.st_mtime_ns, status.st_size)
@@ -150,7 +151,7 @@ class KernelCache:
         # A file that exists is damaged here.  It is replaced without the lock, since the lock only saves work.
         if compiled is None and not path.exists():
             with trigger_event("numba:compile"):  # waiting counts as compiling
-                self.lock = lock_beside(path)
+                self.held.lock = lock_beside(path)
             compiled = self.read(path, signature, target_context)
         return compiled
 
@@ -162,8 +163,8 @@ class KernelCache:
             try:
                 return compile_signature(signature)
             finally:
-                lock, self.lock = self.lock, None  # only one of several threads gets the lock, and closes it
-                if lock is not None:
+                # Each thread closes its own: another one may compile for other types as soon as this one has.
+                if (lock := self.held.__dict__.pop("lock", None)) is not None:
                     with contextlib.suppress(OSError):
                         os.unlink(lock.name)
                     lock.close()
