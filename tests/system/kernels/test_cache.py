@@ -20,6 +20,7 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
+from numba.core.compiler_lock import global_compiler_lock
 
 from alphago.system.kernels import jit
 from alphago.system.kernels.cache import compiling_time, lock_beside, warn_once
@@ -204,6 +205,30 @@ def test_the_second_waits_for_the_first(tmp_path: Path) -> None:
     waits.join(60)
     (second,) = took
     second.close()
+
+
+@needs_locks
+def test_each_thread_closes_its_own_lock(double: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two threads compile one kernel for different types; neither drops the other's lock file while it is open."""
+    function, _ = double()
+    locks, both_have_one = list[Any](), threading.Barrier(2)
+    monkeypatch.setattr(
+        "alphago.system.kernels.cache.lock_beside", lambda path: locks.append(lock_beside(path)) or locks[-1]
+    )
+
+    def load(signature: Any) -> None:
+        with global_compiler_lock:  # numba holds it when it asks
+            function._cache.load_overload(signature, function.targetdescr.target_context)
+        both_have_one.wait(60)
+
+    load_and_unlock = function._cache.with_unlock(load)
+    types = (numba.int8, numba.int16)
+    threads = [threading.Thread(target=load_and_unlock, args=(numba.void(dtype[::1]),)) for dtype in types]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert [lock.closed for lock in locks] == [True, True]
 
 
 @needs_locks
