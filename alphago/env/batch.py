@@ -45,7 +45,7 @@ class GameBatch(ABC):
 
     Every method takes an int64 array of slots [n].  Methods that answer a question write into `out`, whose first axis
     is n, and return it.  The mover is the player to move.  Different threads may use different slots at the same time.
-    Actions are not checked: play only those in `legal_mask`.
+    Neither slots nor actions are checked: play only those in `legal_mask`.
     """
 
     device = "cpu"  # where the positions are: "cpu", "cuda" or "host"

@@ -40,6 +40,7 @@ class BatchWithMoves(GameBatch):
     # GameBatch's own methods, which call `play` and `copy` below. A game's class may run kernels instead, which would
     # not remember the moves.
     gather = GameBatch.gather
+    reach = GameBatch.reach
     replay = GameBatch.replay
 
     def reset(self, slots: np.ndarray, **setup: object) -> None:

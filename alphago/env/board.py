@@ -25,7 +25,7 @@ def check_player(player: int | str) -> int:
         player: "black", "white", "b" or "w", in upper or lower case; or +1 or -1.
     """
     value = PLAYERS.get(player.lower()) if isinstance(player, str) else player
-    if isinstance(value, bool) or value not in (1, -1):  # True equals 1
+    if isinstance(value, (bool, np.bool_)) or value not in (1, -1):  # True equals 1
         raise ValueError(f"to_play must be 'black' or 'white' (or +1, -1), got {shown(player)}")
     return int(value)
 
@@ -68,7 +68,8 @@ def draw_board(board: np.ndarray, last: int | None = None, marks: Mapping[int, s
     for point, sign in (marks or {}).items():
         if signs[point] == ".":
             signs[point] = sign
-    column_names = "   " + "".join(f" {COLUMNS[column]}" for column in range(width))
+    # A board with more columns than letters has no names of columns.
+    column_names = "   " + "".join(f" {letter}" for letter in COLUMNS[: width if width <= len(COLUMNS) else 0])
     lines = [column_names]
     for row in range(height):
         text = f" {' '.join(signs[row * width : (row + 1) * width])} "
@@ -136,11 +137,17 @@ class StonesEnv(GameEnv):
         to_play = check_player(setup.pop("to_play")) if "to_play" in setup else None
         return follow(boards, to_play, lambda board, mover: self.position(board=board, to_play=mover, **setup))
 
+    def position_of(self, batch: GameBatch, slot: int) -> Position:
+        """Return the position in a slot, with the stones as its set-up instead of the moves that led to it."""
+        position: Any = super().position_of(batch, slot)
+        return self.make_position(position.batch, {"board": position.board.tolist(), "to_play": position.to_play})
+
     @cached_property
     def action_names(self) -> list[str]:
         """The names of all actions, in the order of the actions."""
         height, width = self.plane_shape
-        points = [point_text(point, height, width) for point in range(height * width)]
+        has_letters = width <= len(COLUMNS)  # for all columns; else actions are numbers
+        points = [point_text(point, height, width) for point in range(height * width)] if has_letters else []
         passes = [] if self.pass_action is None else ["pass"]
         points_and_others = [*points, *self.further_actions, *passes]
         columns = list(COLUMNS[:width])

@@ -14,7 +14,7 @@ from alphago.env.board import StonesPosition
 from alphago.env.game import PLAYER_NAMES, GameEnv, check_env
 from alphago.env.plain_batch import BrokenGame, PlainBatch
 from alphago.env.position import IllegalMove, Position
-from alphago.system.validation import checks_keywords, is_int
+from alphago.system.validation import check_int, checks_keywords, is_int
 
 Answer = TypeVar("Answer")
 
@@ -62,13 +62,14 @@ def check_game(
     Args:
         plain: a second implementation of the same game, with the same actions; both implementations play the same moves
             and must agree at every ply.  Use it to compare a fast game with a version in plain Python.
-        games: number of games to play.
+        games: number of games to play, at least 1.
         seed: seed of the random moves.
         setups: set-ups, each a dictionary of keywords for `GameBatch.reset`; the games use them in turn.
         check_winners: False for a game in which the last move always loses, or fewer points win, or all random games
             have the same winner.
     """
     check_env(env)
+    check_int("games", games, 1)
     if plain is not None:
         check_env(plain, "plain")
     start = _Game(env, {})
@@ -81,7 +82,7 @@ def check_game(
             ours, theirs = getattr(env, name), getattr(plain, name)
             start.require(ours == theirs, name, f"{theirs} as in {plain}", ours)
     random = np.random.default_rng(seed)
-    all_games = [_Game(env, setups[number % len(setups)]) for number in range(games)]
+    all_games = [_Game(env, setups[number % len(setups)] if setups else {}) for number in range(games)]
     for number, game in enumerate(all_games):
         _check_one_game(game, plain, number, random)
     if check_winners:

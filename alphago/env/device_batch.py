@@ -1,6 +1,7 @@
 """`DeviceBatch`: positions of any game as packed rows on a device; its methods are kernels of a CUDA program."""
 
 import math
+import threading
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -57,7 +58,7 @@ class DeviceBatch(GameBatch):
         self._outcome_options = backend.upload([*options, 0.0], np.float64)
         self._words = words
         self._rows = backend.zeros((count, words), np.int32)
-        self._scratches: dict[tuple[int, int], KernelArray] = {}  # by shape
+        self._scratches: dict[tuple[int, int, int], KernelArray] = {}  # by thread and shape
 
     @property
     def rows(self) -> np.ndarray:
@@ -188,12 +189,13 @@ class DeviceBatch(GameBatch):
     def _scratch(self, count: int, words: int) -> KernelArray:
         """Return scratch memory for `count` boards, int32 [count or more, words].
 
-        Calls with the same arguments get the same memory, since a CUDA graph keeps its address.
+        A thread's calls with the same arguments get the same memory, since a CUDA graph keeps its address.
         """
         shape = 1 << (count - 1).bit_length(), words  # a power of two, so that few sizes are allocated
-        if shape not in self._scratches:
-            self._scratches[shape] = self.backend.zeros(shape, np.int32)
-        return self._scratches[shape]
+        key = threading.get_ident(), *shape
+        if key not in self._scratches:
+            self._scratches[key] = self.backend.zeros(shape, np.int32)
+        return self._scratches[key]
 
     def _launch(self, kernel: str, slots: Array, *arguments: object, threads: int = 1) -> None:
         """Run a kernel on the slots, with `threads` threads per slot.

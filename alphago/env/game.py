@@ -9,6 +9,7 @@ are from the view of the player about to move; values of a `Position` are from t
 """
 
 from collections.abc import Mapping
+from copy import deepcopy
 from functools import cached_property
 from typing import Any, Self
 
@@ -145,8 +146,10 @@ class GameEnv:
         batch = self.new_batch(1)
         self._check_setup_keywords(batch, setup)
         batch.reset(FIRST_SLOT, **setup)
-        # Arrays become lists, which can be written as text and compared.
-        as_lists = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in setup.items()}
+        # A copy that the caller cannot change; arrays become lists, which can be written as text and compared.
+        as_lists = {
+            name: value.tolist() if hasattr(value, "tolist") else deepcopy(value) for name, value in setup.items()
+        }
         return self.make_position(batch, as_lists)
 
     def _check_setup_keywords(self, batch: GameBatch, setup: Mapping[str, object]) -> None:

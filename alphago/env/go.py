@@ -273,7 +273,7 @@ class GoEnv(StonesEnv):
     def __repr__(self) -> str:
         defaults = GoEnv(self.N).config
         changed = [f"{name}={value!r}" for name, value in self.config.items() if value != defaults[name]]
-        return f"GoEnv({', '.join([str(self.N), *changed])})"
+        return f"{type(self).__name__}({', '.join([str(self.N), *changed])})"
 
     @cached_property
     def symmetries(self) -> Symmetries:
@@ -353,7 +353,7 @@ class GoEnv(StonesEnv):
         """
         if handicap:
             black = [*go_rules.list_points(black), *go_rules.handicap_points(self.N, handicap)]
-            to_play = to_play or "white"
+            to_play = "white" if to_play is None else to_play
         if board is not None:
             drawn = check_board(board, self.plane_shape).ravel()
             black = [*go_rules.list_points(black), *np.flatnonzero(drawn == 1).tolist()]
@@ -367,7 +367,8 @@ class GoEnv(StonesEnv):
         """Return the position in a slot, with the stones as its set-up instead of the moves that led to it."""
         position = GoPosition(self, batch.extract(slot), {})  # to read the stones, which become its set-up below
         komi = {} if position.komi == self.komi else {"komi": position.komi}
-        return GoPosition(self, position.batch, {**setup_texts(self, position.board, position.to_play), **komi})
+        ply = {"move_number": position.move_number} if position.move_number else {}
+        return GoPosition(self, position.batch, {**setup_texts(self, position.board, position.to_play), **komi, **ply})
 
     def place(self, black: Stones, white: Stones) -> np.ndarray:
         """Return a board, int8 [N, N], with these stones: 1 Black, -1 White, 0 empty.

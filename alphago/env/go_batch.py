@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from alphago.env.board import check_player
+from alphago.env.board import check_board, check_player
 from alphago.env.go_rules import check_komi
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_alive as alive
@@ -33,15 +33,13 @@ def check_setup(
     layout.BLACK or layout.WHITE.
 
     Raises:
-        ValueError: for stones of a wrong shape, an unknown player or an invalid komi.
+        ValueError: for stones of a wrong shape or other numbers, an unknown player or an invalid komi.
     """
-    if stones is not None and np.shape(stones) != (size, size):
-        raise ValueError(f"stones must have shape {[size, size]}, got {list(np.shape(stones))}")
     mover = layout.BLACK if check_player(to_play) == 1 else layout.WHITE
     doubled_komi = int(2 * check_komi(komi))
     if stones is None and mover == layout.BLACK:  # with White to move, the empty board is a set-up
         return None, mover, doubled_komi
-    placed = np.zeros((size, size), np.int8) if stones is None else np.ascontiguousarray(stones, np.int8)
+    placed = np.zeros((size, size), np.int8) if stones is None else check_board(stones, (size, size))
     return placed.ravel(), mover, doubled_komi
 
 

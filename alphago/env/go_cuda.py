@@ -25,6 +25,8 @@ PROGRAM = Program(
 class CudaGoBatch(DeviceBatch):
     """Go positions on a backend; rows and answers equal those of `GoBatch`, whose docstrings hold here too.
 
+    Only `GoBatch` has `give_turn`, `sensible_mask` and `neutral_mask`: `extract` copies positions to the CPU.
+
     `score`, `outcome`, `ownership`, `planes` and `pass_alive` also write to the rows' scratch words.
     """
 

@@ -5,7 +5,7 @@ from typing import Self, TypeGuard
 
 import numpy as np
 
-from alphago.env.board import StonesPosition
+from alphago.env.board import StonesPosition, check_player
 from alphago.env.game import PLAYER_NAMES, GameEnv
 from alphago.env.go_rules import list_points
 from alphago.env.kernels import go as kernels
@@ -76,7 +76,7 @@ class GoPosition(StonesPosition):
 
     @cached_property
     def ko_points(self) -> tuple[int, ...]:
-        """The empty points, as actions, where only the ko rule forbids the side to move to play."""
+        """The empty points, as actions, where only the ko rule forbids the side to move to play; suicides left out."""
         if self.is_over:
             return ()
         illegal_and_empty = np.flatnonzero((self.board.ravel() == 0) & ~self.legal_mask[:-1])
@@ -98,7 +98,7 @@ class GoPosition(StonesPosition):
         if player == self.to_play and not self.is_over:
             return self
         batch = self.batch.extract(0)
-        kernels.give_turn(batch.rows[0], layout.BLACK if player > 0 else layout.WHITE)  # type: ignore[attr-defined]
+        kernels.give_turn(batch.rows[0], layout.BLACK if check_player(player) == 1 else layout.WHITE)  # type: ignore[attr-defined]
         return type(self)(self.env, batch, self.setup, self.moves, self.movers)
 
     @property

@@ -38,6 +38,8 @@ RULES = {
     "cgzero": OwareRules(max_moves=199, repetition=False, remainder="nobody", graded=True),
 }
 
+MOST_MOVES = 65_536  # of a game: memory needs some limit
+
 
 @checks_keywords()
 class OwareEnv(GameEnv):
@@ -87,7 +89,7 @@ class OwareEnv(GameEnv):
         planes: str = "board",
     ) -> None:
         usual = RULES[check_choice("rules", rules, RULES)]
-        self.max_moves = check_int("max_moves", usual.max_moves if max_moves is None else max_moves, 1)
+        self.max_moves = check_int("max_moves", usual.max_moves if max_moves is None else max_moves, 1, MOST_MOVES)
         self.repetition = check_bool("repetition", usual.repetition if repetition is None else repetition)
         self.remainder = check_choice("remainder", usual.remainder if remainder is None else remainder, REMAINDERS)
         self.graded = check_bool("graded", usual.graded if graded is None else graded)
@@ -157,7 +159,7 @@ class OwareEnv(GameEnv):
             named = [] if name == "tournament" else [f"rules={name!r}"]
             calls.append([*named, *(f"{key}={value!r}" for key, value in self.config.items() if value != usual[key])])
         arguments: list[str] = min(calls, key=len)
-        return f"OwareEnv({', '.join(arguments)})"
+        return f"{type(self).__name__}({', '.join(arguments)})"
 
     def match_variant(self) -> Self:
         """Return the game without graded outcomes, since a match counts wins."""
@@ -215,10 +217,11 @@ class OwareBatch(RowBatch):
         """
         seeds = np.full(HOUSES, SEEDS // HOUSES) if houses is None else np.asarray(houses)
         are_integers = seeds.shape == (HOUSES,) and seeds.dtype.kind in "iu"
-        if not are_integers or seeds.min() < 0 or seeds.sum() > SEEDS:
+        if not are_integers or seeds.min() < 0 or seeds.max() > SEEDS or seeds.sum() > SEEDS:
             raise ValueError(f"houses must be {HOUSES} integers >= 0 with a sum of at most {SEEDS}, got {houses!r}")
         captured = SEEDS - int(seeds.sum())
-        if abs(margin) > captured or (captured + margin) % 2:  # Black's part is (captured + margin) / 2
+        margin = check_int("margin", margin, -captured, captured)
+        if (captured + margin) % 2:  # Black's part is (captured + margin) / 2
             raise ValueError(f"margin must be a difference of two parts of {captured} captured seeds, got {margin!r}")
         ply = check_int("move_number", move_number, 0, self.env.max_moves)
         mover = check_player(to_play)

@@ -166,8 +166,9 @@ class PlainBatch(GameBatch):
     def score(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         for i, slot in enumerate(slots):
             state = self.states[slot]
-            has_score = hasattr(state, "score")  # not in a game without points, where the score is the outcome
-            out[i] = self._number("score", state.score(), most=FLOAT_MAX) if has_score else state.outcome()
+            # A game without points has no score: its outcome takes the place.
+            name, most = ("score", FLOAT_MAX) if hasattr(state, "score") else ("outcome", 1)
+            out[i] = self._number(name, getattr(state, name)(), most)
         return out
 
     def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:

@@ -74,7 +74,7 @@ PLAIN = Look()
 
 
 class Position:
-    """One position of any game; immutable: `play` returns a new one.
+    """One position of any game; immutable: `play` returns a new one.  Threads must not ask one at the same time.
 
     Values are from the first player's (Black's) view: +1 means that Black wins.
     """

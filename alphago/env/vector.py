@@ -1,6 +1,7 @@
 """`VectorEnv`: many games that are played at once with arrays, in the manner of Gymnasium's vector environments."""
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,7 +62,7 @@ class VectorEnv:
         if setup:
             self.env.new_batch(1).reset(FIRST_SLOT, **setup)  # raises for one that is refused, before the games change
         self.batch.reset(self._slots, **setup)
-        self._setup = setup
+        self._setup = deepcopy(setup)  # its caller may change an array later
         return self.observe()
 
     def observe(self) -> Observation:

@@ -162,7 +162,8 @@ def move_losses(search: Search, games: np.ndarray, terms: LevelTerms) -> MoveLos
     analysis = read_analysis(search, games, plies=1)
     env, unit, count = search.env, terms.unit, len(games)
     # The legal moves but those that no person plays, see `GameBatch.sensible_mask`.
-    sensible = search.batch.sensible_mask(games, np.empty((count, env.action_space), np.bool_))
+    positions = search.batch.extract(games)  # on the CPU, where a batch on a device cannot tell
+    sensible = positions.sensible_mask(np.arange(count), np.empty((count, env.action_space), np.bool_))
     is_pass = np.arange(env.action_space) == env.pass_action  # False for all actions in a game without passes
     all_shares = move_shares(analysis)
     least = least_shares(np.where(sensible, all_shares, 0), goal=terms.target / LOSS_SCALE[unit])

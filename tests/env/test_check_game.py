@@ -335,6 +335,9 @@ def test_set_ups_are_played_from_and_named() -> None:
     stones[1, 1] = 1
     setups = [{"stones": stones, "to_play": "white", "komi": 3.5}]
     check_game(GoEnv(3), naive_go(3), games=5, setups=setups)
+    check_game(GoEnv(3), games=1, setups=())
+    with pytest.raises(ValueError, match="games must be an integer >= 1, got 0"):
+        check_game(GoEnv(3), games=0)
     text = caught(faulty(KOMI_TWICE), naive_go(3, komi=0.5), setups=setups)
     assert text == (
         "score: expected -5.5 (as in the plain game), got -6.0\n"
@@ -380,6 +383,11 @@ def test_whatever_plays_a_broken_game_names_it(changes: dict[str, object], sente
     env = broken(**changes)
     with pytest.raises(ValueError, match=sentence):
         env.position().score() if "score" in changes else evaluate(env, "uct:2", "random", 2, opening_plies=0)
+
+
+def test_an_outcome_in_place_of_a_score_is_checked() -> None:
+    with pytest.raises(ValueError, match=r"outcome of BrokenEnv.* must be a number from -1 to 1, got 2"):
+        broken(outcome=lambda self: 2).position().score()
 
 
 def test_a_game_that_is_over_at_once() -> None:

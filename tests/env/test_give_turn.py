@@ -14,6 +14,8 @@ def test_several_moves_of_one_colour() -> None:
     position = GoEnv(5).position().after(["C3", "B2", "D4"], [1, 1, -1])
     assert (position.moves_text(), position.move_number, position.to_play) == ("B C3, B B2, W D4", 3, 1)
     assert position.give_turn(1) is position
+    with pytest.raises(ValueError, match="to_play must be"):
+        position.give_turn(0)
     assert [one.to_play for one in position.replay()] == [1, -1, -1, 1]
     assert position.again_in(GoEnv(5, planes=17)).moves_text() == position.moves_text()
 

@@ -1,5 +1,7 @@
 """Oware Abapa: each rule in a position, and the naive twin."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -116,9 +118,18 @@ def test_a_move_number_counts_for_the_end() -> None:
     assert late.play("a").is_over
 
 
-def test_a_margin_that_no_stores_have() -> None:
-    with pytest.raises(ValueError, match="margin must be a difference of two parts of 12 captured seeds"):
-        OwareEnv().position(houses=[3] * 12, margin=5)
+@pytest.mark.parametrize(
+    ("setup", "message"),
+    [
+        ({"houses": [3] * 12, "margin": 5}, "margin must be a difference of two parts of 12 captured seeds"),
+        ({"houses": [3] * 12, "margin": 14}, "margin must be an integer from -12 to 12"),
+        ({"margin": None}, "margin must be an integer from 0 to 0, got None"),
+        ({"houses": [2**62] * 4 + [0] * 8}, "houses must be 12 integers >= 0 with a sum of at most 48"),  # the sum is 0
+    ],
+)
+def test_set_ups_that_no_game_has(setup: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        OwareEnv().position(**setup)
 
 
 def test_drawing() -> None:

@@ -40,6 +40,7 @@ class TestNames:
             (Shapes((2, 3), 3), "A B C"),
             (Shapes((1, 3), 3), "A1 B1 C1"),
             (Shapes((2, 3), 5), "0 1 2 3 4"),
+            (Shapes((1, 30), 30), " ".join(map(str, range(30)))),  # more columns than letters
         ],
     )
     def test_they_follow_the_drawing(self, env: StonesEnv, names: str) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from alphago import ConnectFourEnv, GameEnv, GoEnv, VectorEnv
+from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, VectorEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 
 GPU = {"device": "cuda", "convert": lambda array: torch.as_tensor(array).cpu()}
@@ -66,10 +66,29 @@ def test_a_set_up_holds_for_the_games_after_it() -> None:
             _, rewards, terminated, _, info = envs.step([9, 9])
             assert (rewards.tolist(), terminated.tolist()) == ([reward] * 2, [True] * 2)
             assert info["to_play"].tolist() == [1, 1]
+    stones = np.zeros((3, 3), np.int8)
+    envs.reset(stones=stones, komi=20.0)
+    stones[0, 0] = 1  # the caller's own
+    envs.step([9, 9])
+    envs.step([9, 9])
     before = envs.observe().planes
+    assert not before[:, 0].any()
     with pytest.raises(ValueError, match="no liberty"):
         envs.reset(stones=np.array([[1, -1, 0], [-1, 0, 0], [0, 0, 0]], np.int8))
     assert np.array_equal(envs.observe().planes, before)
+
+
+@pytest.mark.parametrize("env", [GoEnv(5, planes="turns"), GomokuEnv(5, 4)])
+def test_a_position_keeps_its_board_in_other_planes(env: GameEnv) -> None:
+    envs = VectorEnv(env, 1)
+    envs.reset()
+    for _ in range(3):
+        envs.step(envs.observe().info["legal_mask"].argmax(axis=1))
+    position = envs.position(0)
+    for again in (position.again_in(env.replace(planes=5)), *position.replay()):
+        assert np.array_equal(again.board, position.board)
+        assert again.to_play == position.to_play
+        assert isinstance(env, GoEnv) <= (again.move_number == 3)
 
 
 @pytest.mark.parametrize(
