@@ -31,7 +31,6 @@ LONGEST = (
     "cli/test_evaluate.py",
     "cli/test_data_commands.py",
     "ui/gtp/test_protocol.py",
-    "training/test_run_parts.py",
     "training/sweeps/test_sweep.py",
 )
 

@@ -92,7 +92,11 @@ def exam(
     for count in counts:
         check_int("readouts", count, 0, MOST_READOUTS)
     given_exam = None if file is None else find_exam(file)
-    examinees = make_examinees(networks, counts, search, given_exam)
+    listed = networks if isinstance(networks, (list, tuple)) else [networks]
+    # Of networks that are not given by their names.
+    names = [f"network {number}" for number in range(1, len(listed) + 1)] if len(listed) > 1 else ["network"]
+    pairs = zip(listed, names, strict=True)
+    examinees = [make_examinee(network, name, counts, search, given_exam) for network, name in pairs]
     if not examinees or not all(examinee.readouts for examinee in examinees):
         raise ValueError(f"there must be a network and readouts, got {networks!r} and {readouts!r}")
     questions = find_exam(file=None, size=common_board_size(examinees)) if given_exam is None else given_exam
@@ -110,22 +114,6 @@ def exam(
             options: dict[str, Any] = {"threads": cores, "tell": partial(tell, name, total)}
             answers[name] = answer_all(positions, evaluator, count, examinee.search, examinee.entry.level, **options)
     return ExamResult(questions, tuple(answers), tuple(answers.values()))
-
-
-def make_examinees(
-    networks: object, readouts: tuple[int, ...], search: SearchSpec, given_exam: Exam | None
-) -> list[Examinee]:
-    """Return the argument `networks` of `exam` as examinees.
-
-    Args:
-        readouts, search, given_exam: as in `make_examinee`.
-    """
-    listed = networks if isinstance(networks, (list, tuple)) else [networks]
-    examinees = []
-    for number, network in enumerate(listed, 1):
-        name = f"network {number}" if len(listed) > 1 else "network"  # of a network that is not given by its name
-        examinees.append(make_examinee(network, name, readouts, search, given_exam))
-    return examinees
 
 
 def make_examinee(

@@ -108,9 +108,7 @@ def root_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
 
 def estimate_correlation(first: np.ndarray, second: np.ndarray) -> Estimate:
     """Return the correlation of two numbers, each [n], with Fisher's interval; UNKNOWN if one is constant or n < 4."""
-    if len(first) < 4 or np.isnan([first, second]).any():
-        return UNKNOWN
-    if np.std(first) == 0 or np.std(second) == 0:  # one is constant
+    if len(first) < 4 or np.isnan([first, second]).any() or np.std(first) == 0 or np.std(second) == 0:
         return UNKNOWN
     correlation = float(np.corrcoef(first, second)[0, 1])
     middle = math.atanh(np.clip(correlation, -1 + 1e-12, 1 - 1e-12))  # infinite at -1 and 1
