@@ -1,11 +1,9 @@
 """Whatever is read from people or from disks, hypothesis writes: a value comes out, or the error that is documented."""
 
-import json
 import math
 import re
 from argparse import ArgumentTypeError
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +21,6 @@ from alphago.cli.settings_flags import to_setting
 from alphago.env.packaged_nets import packaged_nets
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.system.settings import addresses
-from alphago.training.history import number, read_rows
 from alphago.training.optimizer import check_schedule, rate_factor
 from alphago.training.runs.folder import state_bytes, state_from_bytes
 from alphago.training.settings.run_settings import RunSettings, check_curriculum
@@ -135,7 +132,6 @@ def spoilt(data: bytes) -> st.SearchStrategy[bytes]:
     return st.one_of(cut, changed, st.binary(max_size=40))
 
 
-ROWS = st.dictionaries(st.sampled_from(["seconds", "games"]), NUMBER).map(lambda row: json.dumps(row).encode())
 A_STATE = state_bytes({"a": torch.arange(4.0)}, {"games": 3})
 
 
@@ -145,14 +141,3 @@ def test_a_state_is_whole_or_refused(data: bytes) -> None:
     state = read(lambda: state_from_bytes(data), r"is damaged \(|is of another version")
     if state is not REFUSED:
         assert (state.data, state.tensors["a"].tolist()) == ({"games": 3}, [0, 1, 2, 3])
-
-
-@MANY
-@given(st.lists(st.one_of(st.binary(max_size=12), ROWS), max_size=4))
-def test_metrics_are_rows_or_refused(tmp_path: Path, lines: list[bytes]) -> None:
-    path = tmp_path / "metrics.jsonl"
-    path.write_bytes(b"\n".join(lines))
-    rows = read(lambda: read_rows(path, "seconds"), rf"{path} is not what a run writes: no line of it is a JSON object")
-    if rows is not REFUSED:
-        values = [number(row, "seconds") for row in rows]
-        assert all(value is None or math.isfinite(value) for value in values)

@@ -1,6 +1,5 @@
 """Finished games as records, which self-play writes, training reads, and which can be drawn."""
 
-import io
 import json
 import time
 from collections.abc import Mapping
@@ -18,7 +17,7 @@ from alphago.env.board import check_player, result_text
 from alphago.env.game import GameEnv
 from alphago.env.position import Look, Position
 from alphago.system.files import read_named, user_path
-from alphago.system.npz import read_npz, write_npz
+from alphago.system.npz import npz_bytes, read_npz
 from alphago.system.validation import check_int, check_positive, shown
 
 SEED_END = 2**63  # above all seeds: files keep them as int64
@@ -268,9 +267,7 @@ def to_arrays(records: list[GameRecord]) -> dict[str, np.ndarray]:
 
 def records_to_bytes(records: list[GameRecord]) -> bytes:
     """Return records as the contents of a file, an .npz archive of plain arrays."""
-    file = io.BytesIO()
-    write_npz(file, to_arrays(records))
-    return file.getvalue()
+    return npz_bytes(to_arrays(records))
 
 
 def load_records(path: str | Path) -> list[GameRecord]:

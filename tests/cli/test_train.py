@@ -8,7 +8,6 @@ import pytest
 from alphago import GoEnv, evaluate, load_model
 from alphago.cli import main
 from alphago.env.packaged_nets import named_board_size, packaged_nets
-from alphago.records.record import load_records
 
 SMALL = ["--readouts", "2", "--tower-height", "0", "--channels", "4"]
 
@@ -32,10 +31,6 @@ def test_a_preset_brings_its_game(tmp_path: Path) -> None:
     assert GoEnv(**config["env"]) == GoEnv(7, komi=0, turns=20, first_pass=40, planes="turns")
     losses = config["settings"]["learning"]["losses"]
     assert losses["value"] / losses["policy"] == pytest.approx(1.225)
-    games = [record for path in (folder / "games").glob("*.npz") for record in load_records(path)]
-    assert [len(record) for record in games] == [40, 40]
-    metrics = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
-    assert {row["capped"] for row in metrics} - {None} == {0.0}  # a game of fixed length is whole
 
 
 QUICK = ("7x7", "connect-four")

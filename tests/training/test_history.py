@@ -44,12 +44,15 @@ def test_a_row_of_wrong_types(tmp_path: Path, damage: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["5", "[]", '"text"', "{", "9" * 6000, '{"opponent": "x", "games": ' + "9" * 6000 + "}"]
+    "line", ["5", "[]", '"text"', "{", '"\xff"', "9" * 6000, '{"opponent": "x", "games": ' + "9" * 6000 + "}"]
 )
 def test_a_line_that_is_no_row(tmp_path: Path, line: str) -> None:
     path = tmp_path / "evaluations.jsonl"
-    path.write_text(f"{json.dumps(ROW)}\n{line}\n{json.dumps(ROW)}\n")
+    path.write_text(f"{json.dumps(ROW)}\n{line}\n{json.dumps(ROW)}\n", "latin-1")
     assert len(read_rows(path, "opponent")) == 2
+    path.write_text(f"{line}\n", "latin-1")
+    with pytest.raises(ValueError, match=f"^{path} is not what a run writes: no line of it is a JSON object with 'opp"):
+        read_rows(path, "opponent")
 
 
 @pytest.mark.parametrize("value", [None, True, "1", float("nan"), float("inf"), 10**400, [1]])

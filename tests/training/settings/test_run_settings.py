@@ -15,7 +15,7 @@ from alphago.training.settings.judge_settings import Gate
 from alphago.training.settings.learning_settings import Window
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.settings.saved_settings import from_data
-from tests.training.small_runs import nadam, run, run_settings, started
+from tests.training.small_runs import run, run_settings, started
 
 
 @pytest.mark.parametrize(
@@ -118,15 +118,6 @@ def test_the_search_that_is_set_plays(tmp_path: Path) -> None:
         for number, given in enumerate(searches)
     ]
     assert all(played.count(games) == 1 for games in played)
-
-
-def test_they_are_plain_data() -> None:
-    settings = run_settings(optimizer=nadam, losses="cody2007", schedule=[(0.5, 0.1)])
-    plain = json.loads(json.dumps(to_data(settings)))["learning"]
-    assert plain["optimizer"] == {"function": "tests.training.small_runs:nadam"}
-    losses = {"policy": 1 / 49, "value": 0.025, "ownership": 0.0, "score": 0.0, "l2": 5e-4, "log_sum": 0.0}
-    assert plain["losses"] == {**losses, "kl": False, "masked": False}
-    assert plain["schedule"] == [[0.5, 0.1]]
 
 
 @pytest.mark.parametrize(
