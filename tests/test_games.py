@@ -96,12 +96,3 @@ def test_command_line(env: GameEnv, capsys: pytest.CaptureFixture[str], monkeypa
     monkeypatch.setattr("builtins.input", lambda prompt: "quit")
     assert main(["play", "run", "--readouts", "2"]) == 0
     assert "You left the game after 0 moves." in capsys.readouterr().out
-
-
-def test_no_network_in_the_package(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr("alphago.env.packaged_nets.NETWORKS", tmp_path)
-    assert main(["play", "--game", "gomoku"]) == 2
-    sentence = "no network for gomoku comes with the package: name one (alphago train --game gomoku)"
-    assert capsys.readouterr().err == f"alphago play: {sentence}\n"

@@ -153,4 +153,5 @@ def test_what_is_no_game(game: str, sentence: str, capsys: pytest.CaptureFixture
 
 def test_a_game_without_a_network(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["play", "--game", "my_game:CornersEnv"]) == 2
-    assert capsys.readouterr().err.endswith("name one (alphago train --game my_game:CornersEnv)\n")
+    sentence = "no network for corners comes with the package: name one (alphago train --game my_game:CornersEnv)"
+    assert capsys.readouterr().err == f"alphago play: {sentence}\n"

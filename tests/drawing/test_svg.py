@@ -39,9 +39,9 @@ def test_any_caption_is_well_formed() -> None:
 
 
 def test_the_size_in_pixels() -> None:
-    assert (root_of(to_svg(drawing())).get("width"), root_of(to_svg(drawing())).get("height")) == ("200", "100")
-    assert (root_of(to_svg(drawing(), 50)).get("width"), root_of(to_svg(drawing(), 50)).get("height")) == ("50", "25")
-    assert root_of(to_svg(drawing(), 50)).get("viewBox") == "0 0 20 10"
+    for size, width, height in ((None, "200", "100"), (50, "50", "25")):
+        root = root_of(to_svg(drawing(), size))
+        assert (root.get("width"), root.get("height"), root.get("viewBox")) == (width, height, "0 0 20 10")
 
 
 def test_a_notebook_shows_it_and_a_file_keeps_it(tmp_path: Path) -> None:
