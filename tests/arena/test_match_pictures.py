@@ -9,7 +9,6 @@ from alphago.arena.match_result import MatchGame
 from tests.drawing.reading import shapes, texts
 
 GO = GoEnv(5, komi=0.5)
-LINES = ConnectFourEnv()
 
 
 def match(env: GameEnv, *games: tuple[str, float]) -> MatchResult:
@@ -29,7 +28,7 @@ def test_who_won_by_how_much() -> None:
 
 
 def test_games_without_points() -> None:
-    result = match(LINES, ("D E D E D E D", 1.0), ("D E D E D E D", -1.0))
+    result = match(ConnectFourEnv(), ("D E D E D E D", 1.0), ("D E D E D E D", -1.0))
     assert texts(result.svg())[-2:] == ["1: Black, won", "2: White, lost"]
 
 

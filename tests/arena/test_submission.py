@@ -16,7 +16,6 @@ from alphago.cli import main
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 
-ENV = TicTacToeEnv()
 # What it does depends on the number of moves.
 FILE = """
 import os, random
@@ -43,7 +42,7 @@ def choose(position):
 def player(tmp_path: Path, text: str, games: int = 1, **settings: float) -> SubmissionPlayer:
     path = tmp_path / "ada.py"
     path.write_text(text)
-    return SubmissionPlayer(ENV, Submission(str(path), **settings), list(range(7, 7 + games)))
+    return SubmissionPlayer(TicTacToeEnv(), Submission(str(path), **settings), list(range(7, 7 + games)))
 
 
 def drawn(seed: int) -> int:

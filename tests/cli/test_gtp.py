@@ -14,17 +14,10 @@ from alphago.ui.gtp.game_commands import GoEngine
 from tests.ui.gtp.engine import ask
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("nets") / "tiny.safetensors"
-    NeuralNet(GoEnv(3), tower_height=1, channels=8).save(path)
-    return str(path)
-
-
 @pytest.mark.parametrize("verb", ["play", "gtp"])
-def test_where_there_is_no_gpu(verb: str, model: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_where_there_is_no_gpu(verb: str, capfd: pytest.CaptureFixture[str]) -> None:
     """One line, also where stdout belongs to the protocol."""
-    assert main([verb, model, "--device", "cuda"]) == 2
+    assert main([verb, "7x7", "--device", "cuda"]) == 2
     out, error = capfd.readouterr()
     assert out == ""
     assert re.fullmatch(f"alphago {verb}: no CUDA device can be used: .*\n", error)

@@ -18,7 +18,6 @@ from alphago.exams.exam_maker import MOST_POSITIONS_READ, make_exam
 from alphago.exams.positions import read_exam
 from tests.exams.small_exams import ENV, REFUSED, engine, save_games
 
-ROOT = Path(__file__).parents[2]
 TEN = MakeSettings(positions=10, first_ply=1, per_game=3, komi=0.5)
 TWENTY = replace(TEN, positions=20)
 
@@ -44,7 +43,7 @@ class TestOwnEngine:
         net = NeuralNet(GoEnv(3, komi=0.5), tower_height=1, channels=8)
         net.save(tmp_path / "net.safetensors")
         command = f"{sys.executable} -m alphago analysis {tmp_path / 'net.safetensors'} --threads 1"
-        monkeypatch.setenv("PYTHONPATH", str(ROOT))
+        monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
         told: list[tuple[int, int]] = []
         making = MakeSettings(positions=4, first_ply=1, komi=0.5)
         assert make_exam(tmp_path / "exam", command, [games], 3, making, tell=lambda *both: told.append(both)) == 4

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-
 # A statement, and an expression that is as it was before at the end.
 SETTINGS = {
     "float64": ("torch.set_default_dtype(torch.float64)", "torch.get_default_dtype()"),
@@ -84,7 +82,7 @@ for name, call in {calls!r}.items():
 def printed(program: str, folder: Path) -> list[str]:
     """The lines that a program prints."""
     command = [sys.executable, "-W", "ignore", "-c", program, folder]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1800)
+    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=1800)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 

@@ -12,11 +12,10 @@ from alphago.records.sgf import parse_sgf
 from tests.drawing.reading import SPACE, shapes, texts
 
 GO = GoEnv(5, komi=0.5)
-MOVES = "C3 B2 D2 C4 D4 pass pass"
 
 
-def record(env: GoEnv = GO, moves: str = MOVES) -> GameRecord:
-    return make_record(env, env.position().after(moves.split()), {})
+def record() -> GameRecord:
+    return make_record(GO, GO.position().after(["C3", "B2", "D2", "C4", "D4", "pass", "pass"]), {})
 
 
 def bare(svg: str) -> str:

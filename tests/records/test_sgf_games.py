@@ -12,8 +12,7 @@ from alphago.records.sgf import format_sgf, parse_sgf, read_sgf
 from alphago.records.sgf.document import SgfDocument
 from alphago.records.sgf.grammar import escape_text, format_tree, plain_text, trees
 
-DATA = Path(__file__).parents[1] / "data"
-GAMES = sorted(DATA.glob("**/*.sgf"))
+GAMES = sorted((Path(__file__).parents[1] / "data").glob("**/*.sgf"))
 MORE = sorted(Path(os.environ.get("ALPHAGO_SGF_GAMES", "none")).glob("**/*.[sS][gG][fF]"))
 
 

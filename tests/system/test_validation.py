@@ -29,7 +29,6 @@ from alphago.training.settings.run_settings import RunSettings
 from tests.training.small_runs import run_settings
 
 GO = GoEnv(3)
-NOT_A_GAME = "env must be a game, such as GoEnv(9), got 9"
 
 
 # What functions return, and classes to derive from; programs make neither by hand.
@@ -123,7 +122,7 @@ def test_public_functions_keep_signature_and_docstring() -> None:
 @pytest.mark.parametrize("call", [train, play, selfplay, evaluate, NeuralNet, MCTSPlayer])
 def test_what_is_no_game(call: Callable[..., Any]) -> None:
     needed = {name: None for name in ("nn", "network", "black", "white") if name in inspect.signature(call).parameters}
-    with pytest.raises(TypeError, match=re_escape(NOT_A_GAME)):
+    with pytest.raises(TypeError, match=re_escape("env must be a game, such as GoEnv(9), got 9")):
         call(9, **needed)
 
 

@@ -162,12 +162,9 @@ def test_drawn_openings_are_legal_and_pass_only_where_nothing_else_is() -> None:
 class TestOpenings:
     """A few first moves, on average, without a search."""
 
-    ENV = GoEnv(5, komi=0.5, max_moves=20)
-
     def openings(self, search: SearchSettings = GUMBEL) -> list[GameRecord]:
-        return play_all(
-            source(self.ENV, 300, readouts=2, opening_plies=3.0, search=search), FunctionEvaluator(prefers("A5"))
-        )
+        games = source(GoEnv(5, komi=0.5, max_moves=20), 300, readouts=2, opening_plies=3.0, search=search)
+        return play_all(games, FunctionEvaluator(prefers("A5")))
 
     def first_moves(self, records: list[GameRecord]) -> np.ndarray:
         """How often each action opens a game, in shares, among games that a drawn move opens."""

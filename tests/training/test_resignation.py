@@ -4,7 +4,6 @@ import json
 import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -90,18 +89,12 @@ class TestAdaptive:
 
 
 class TestRuns:
-    SETTINGS: ClassVar[dict[str, Any]] = {"adaptive_resignation": True, "no_resign_share": 0.5}
-
-    @pytest.fixture
-    def quick(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A threshold after a few games, which tiny networks reach."""
+    def test_only_games_that_are_played_out_tell(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Which these are follows from a game's number: of the others some have resigned, and the rest is a choice."""
+        # A threshold after a few games, which tiny networks reach.
         monkeypatch.setattr("alphago.training.resignation.FEWEST", 4)
         monkeypatch.setattr("alphago.training.resignation.HIGHEST", -0.02)
-
-    @pytest.mark.usefixtures("quick")
-    def test_only_games_that_are_played_out_tell(self, tmp_path: Path) -> None:
-        """Which these are follows from a game's number: of the others some have resigned, and the rest is a choice."""
-        with opened(tmp_path, 24, **self.SETTINGS) as made:
+        with opened(tmp_path, 24, adaptive_resignation=True, no_resign_share=0.5) as made:
             train_loop(made, threading.Event())
             made.checkpoint()
             board = made.stage

@@ -15,7 +15,6 @@ from alphago.system.kernels.private_folder import make_private
 pwd = pytest.importorskip("pwd")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="modes and owners are of POSIX")
 
-needs_root = pytest.mark.skipif(getattr(os, "geteuid", lambda: 0)() != 0, reason="only root gives folders away")
 OTHER = 12_345  # a user id
 
 
@@ -69,7 +68,7 @@ def test_links_above_it_lead_to_what_is_checked_too(folder: Path, tmp_path: Path
     refuses(link / "kernels", f"{folder.parent} may be written by other users")
 
 
-@needs_root
+@pytest.mark.skipif(getattr(os, "geteuid", lambda: 0)() != 0, reason="only root gives folders away")
 def test_one_of_another_user(folder: Path) -> None:
     for place in (folder, folder.parent):
         os.chown(place, OTHER, OTHER)

@@ -171,13 +171,10 @@ class TestTests:
         assert not (tmp_path / EVALUATIONS).exists()
 
 
-WATCH: dict[str, Any] = {"watch": ["random@0", "random@4"], "watch_share": 0.9}
-
-
 class TestRuns:
     def test_it_changes_nothing(self, tmp_path: Path, undisturbed: Small) -> None:
         """Weights and games are the same to the last bit."""
-        net, listener = run(tmp_path / "watched", **STAGES, **WATCH)
+        net, listener = run(tmp_path / "watched", watch=["random@0", "random@4"], watch_share=0.9, **STAGES)
         assert same(net, undisturbed.net)
         rows = evaluations(tmp_path / "watched")
         assert {(row["judge"], row["opponent"]) for row in rows} == {("watch", "random")}

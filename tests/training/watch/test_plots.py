@@ -18,8 +18,6 @@ from alphago.training.watch.plots import MATCHES, TRAINING, list_panels, match_p
 from tests.drawing.reading import shapes, texts
 from tests.training.small_runs import RandomGames, Small, run
 
-PNG = b"\x89PNG\r\n\x1a\n"
-
 
 def metrics(number: int, **changes: Any) -> dict[str, Any]:
     """One line of metrics.jsonl: half a minute, 10 games and 100 positions each."""
@@ -175,7 +173,7 @@ def test_the_command(
     assert main(["plot", str(finished_run.folder), "--games"]) == 0
     assert main(["plot", str(finished_run.folder), "--network", "--out", "mine.svg"]) == 0
     assert capsys.readouterr().out == "curves.png\nboth.svg\ngames.svg\nmine.svg\n"
-    assert (tmp_path / "curves.png").read_bytes().startswith(PNG)
+    assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
     for name, word in (("both", "games of self-play"), ("games", "Self-play of"), ("mine", "features")):
         assert word in (tmp_path / f"{name}.svg").read_text()
 

@@ -23,7 +23,6 @@ from alphago.workers.shared_folder import TASKS, WORKERS, list_folder
 from tests.training.small_runs import EXACT, Listener, Sources, games_in, interrupt_at, run, same
 
 pytestmark = pytest.mark.cluster
-with_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
 
 FIVE = GoEnv(5, komi=0.5)
 GAMES = 24
@@ -186,7 +185,7 @@ def wait_until(is_so: Callable[[], object], seconds: float = LIMIT) -> None:
         time.sleep(0.05)
 
 
-@with_ray
+@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
 class TestRay:
     @pytest.mark.parametrize("cut_off", [False, True])
     def test_a_machine_that_joins_and_goes(self, tmp_path: Path, alone: NeuralNet, *, cut_off: bool) -> None:
