@@ -10,7 +10,6 @@ import pytest
 from alphago.system.kernels.cache import warn_once
 from alphago.system.optional import optional_import
 
-ROOT = Path(__file__).parents[2]
 NEED = "pictures need frames: pip install frames"
 
 
@@ -66,7 +65,7 @@ def test_no_home_folder_and_an_unknown_user(tmp_path: Path) -> None:
         "import pwd\n"
         "def unknown(_): raise KeyError('getpwuid(): uid not found: 54321')\n"
         "pwd.getpwuid = unknown\n"
-        f"sys.path[:0] = [{str(tmp_path)!r}, {str(ROOT)!r}]\n"
+        f"sys.path[:0] = [{str(tmp_path)!r}, {str(Path(__file__).parents[2])!r}]\n"
         "from alphago.cli import main\n"
         "sys.exit(main(sys.argv[1:]))"
     )

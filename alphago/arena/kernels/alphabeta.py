@@ -19,7 +19,7 @@ from typing import Any
 from alphago.arena.kernels import evaluations
 from alphago.env.kernels import connect_four, gomoku, oware, reversi
 from alphago.env.kernels import rows as layout
-from alphago.env.kernels.rows import MARGIN, OVER, PLY, TO_PLAY, position_hash
+from alphago.env.kernels.rows import OVER, PLY, TO_PLAY, position_hash
 from alphago.system.kernels.hashing import GOLDEN, mix
 from alphago.system.kernels.jit import inlined, kernel, load, specialise, store, wrap
 
@@ -49,7 +49,7 @@ def final_value(row):
 
     A win is better the earlier it comes, and a loss the later.  The final margin is added, with POINT for each point.
     """
-    margin = load(row, MARGIN) * load(row, TO_PLAY)
+    margin = layout.score(row)
     sign = (margin > 0) - (margin < 0)  # 1, 0 or -1
     return sign * (WIN - load(row, PLY)) + margin * POINT
 
@@ -266,7 +266,7 @@ def compile_search(rules: Any, evaluation: Any, copy: Any = layout.copy) -> Any:
     return kernel(specialise(search, open_child=own_open_child, enter=own_enter))
 
 
-search_oware = compile_search(oware, evaluations.margin, oware.copy)
+search_oware = compile_search(oware, layout.score, oware.copy)  # captured seeds minus the other side's captured seeds
 search_reversi = compile_search(reversi, evaluations.weighted_squares)
 search_gomoku = compile_search(gomoku, evaluations.gomoku_lines)
 search_connect_four = compile_search(connect_four, evaluations.connect_four_lines)

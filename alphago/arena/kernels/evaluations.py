@@ -4,7 +4,7 @@
 """
 
 from alphago.env.kernels import connect_four, gomoku
-from alphago.env.kernels.rows import HEADER, HEIGHT, MARGIN, TO_PLAY, WIDTH
+from alphago.env.kernels.rows import HEADER, HEIGHT, TO_PLAY, WIDTH
 from alphago.system.kernels.jit import load, part
 
 # Weights of Reversi's squares: a table of 4 x 4, by the distance from the nearest horizontal edge (row) and from the
@@ -13,12 +13,6 @@ from alphago.system.kernels.jit import load, part
 SQUARES = (120, -20, 20, 5, -20, -40, -5, -5, 20, -5, 15, 3, 5, -5, 3, 3)
 FARTHEST = 3
 LINE_BASE = 6  # each further stone in an open line multiplies its value by this
-
-
-@part
-def margin(row):
-    """Return the mover's current margin; in Oware, its captured seeds minus the other side's captured seeds."""
-    return load(row, MARGIN) * load(row, TO_PLAY)
 
 
 @part

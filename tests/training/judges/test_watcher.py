@@ -39,19 +39,11 @@ from alphago.training.run import Run
 from alphago.training.settings.judge_settings import WatchList, split_readouts
 from tests.exams.small_exams import row, write
 from tests.networks import prefers
+from tests.system.test_stopwatch import Clock
 from tests.training.conftest import STAGES
 from tests.training.small_runs import GO, GO4, RandomGames, Small, evaluations, go_on, opened, run, run_settings, same
 
 SHARE = 0.05
-
-
-class Clock:
-    """Seconds that pass only where a test says so."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 class Slow:
