@@ -47,11 +47,6 @@ class Examinee(NamedTuple):
         env = getattr(self.network, "env", None)
         return env if isinstance(env, GameEnv) else None
 
-    def name_with(self, readouts: int) -> str:
-        """Return the network's name with a number of readouts, such as "9x9@64"."""
-        # `EntrantText.name` has readouts only if there is a `model`.  Any path will do, since it is not in the name.
-        return replace(self.entry, model=Path(), readouts=readouts).name
-
 
 @checks_keywords()
 def exam(
@@ -108,7 +103,8 @@ def exam(
         evaluator = make_evaluator(examinee.network, env, dtype, device)
         positions = questions.positions_of(env)
         for count in examinee.readouts:
-            name = examinee.name_with(count)
+            # `EntrantText.name` has readouts only if there is a `model`; any path will do, since it is not in the name.
+            name = replace(examinee.entry, model=Path(), readouts=count).name
             if name in answers:
                 raise ValueError(f"every network must have a name of its own, got {name} twice")
             options: dict[str, Any] = {"threads": cores, "tell": partial(tell, name, total)}

@@ -26,8 +26,6 @@ class TestRandomOpenings:
         assert len(set(openings)) == 6
         points = {divmod(action, 7) for opening in openings for action in opening}
         assert all(0 < row < 6 and 0 < column < 6 for row, column in points)
-        again = evaluate(env, UniformEvaluator(), HashEvaluator(), 12, 0, random_opening=3)
-        assert again.games == match.games
         assert evaluate(env, "random", "random", 12, random_opening=3, seed=1).games[0][:3] != openings[0]
 
     def test_where_there_is_no_inner_point(self) -> None:

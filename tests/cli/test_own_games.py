@@ -14,7 +14,6 @@ from alphago.env.games import GAMES
 from alphago.nn.model_files import saved_game
 from alphago.ui.web.server_options import make_offer
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 MODULE = '''
 from alphago.env.go import GoEnv
 from alphago.env.game import GameEnv
@@ -63,7 +62,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, games_as_before: Non
 
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "worker"])
 def test_the_options_of_a_game_are_options_of_each_command_that_takes_it(verb: str) -> None:
-    game = f"{EXAMPLES}/go_variants.py:OutlineGoEnv"
+    game = f"{Path(__file__).parents[2]}/examples/go_variants.py:OutlineGoEnv"
     words = import_own_classes(["--game", game, "--height", "4", "--missing", "B2"])
     parser = make_parser(verb)
     if "--game" not in parser._option_string_actions:
