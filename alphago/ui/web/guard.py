@@ -26,7 +26,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-cache",
 }
-MOST_MESSAGE = 1_000_000  # most bytes of a message, and so of an SGF file
+MOST_MESSAGE = 4_000_000  # most bytes of a message (socket_carrier.js), so of a game to save with its file
 MOST_SECONDS = 600.0  # seconds of the search for one move
 MOST_READOUTS = 100_000  # simulations of one search
 TREE_BYTES = 128 * 1024 * 1024  # bytes of one search's tree

@@ -173,7 +173,7 @@ def test_ten_thousand_random_messages() -> None:
 @pytest.mark.slow
 def test_too_large_a_file_ends_the_connection_and_nothing_else() -> None:
     with serving() as served, served.page() as page:
-        answer = ask(page, action="open", text="(;SZ[9]" + ";B[aa]" * 150_000 + ")")
+        answer = ask(page, action="open", text="(;SZ[9]" + ";B[aa]" * 200_000 + ")")
         assert answer["error"].startswith("The SGF file")
         with pytest.raises(ConnectionClosed):
             ask(page, action="open", text="(;" + "x" * (2 * MOST_MESSAGE))

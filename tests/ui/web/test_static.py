@@ -12,6 +12,7 @@ import pytest
 from alphago import ConnectFourEnv, OwareEnv
 from alphago.env.games import GAMES
 from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.ui.web.guard import MOST_MESSAGE
 from alphago.ui.web.page_files import STATIC, bundle, list_imports, module_text, without_comments
 from tests.ui.clients.installed import node
 from tests.ui.web.desks import Guest
@@ -172,6 +173,16 @@ WATCHED = """(async (watch) => {
     globalThis.fetch = async (_, asked) => ({ ...answer, status: asked.headers["If-None-Match"] ? 304 : 200 });
     return watch.update().then(() => watch.fault);
 })"""
+# What a page hears, and how long it waits, that is one too many, and then asks more than the server takes.
+CARRIED = """((letters) => {
+    const [sockets, told] = [[], []];
+    const setTimeout = (open, pause) => told.push(pause) < 4 && open();
+    Object.assign(globalThis, { location: {}, setTimeout, WebSocket: class { constructor() { sockets.push(this); } } });
+    const carrier = page.socketCarrier(({ status, error }) => told.push(status || error.slice(0, 6)), () => {});
+    for (const socket of sockets) socket.onclose(socket.onmessage({ data: '{"error": "full"}' }));
+    carrier.send({ id: 1, text: "x".repeat(letters) });
+    return told;
+})"""
 
 
 MOVING = {"busy": "move"}
@@ -232,6 +243,7 @@ BEGINS = "getting ready; the first time takes some seconds …"
         ("replies", REPLY, [[0.5, 0.5], [[1, 400, 0.75]]], [0.75, [0.5, None], [0.25, None]]),
         ("replies", REPLY, [[0.6, 0.4], []], [0.5, [0.5, None], [None, None]]),
         ("watch", WATCHED, {"tag": "x-1"}, ""),
+        ("socket_carrier", CARRIED, MOST_MESSAGE, ["full", "full", 250, "full", "full", 500, "A file"]),
     ],
 )
 def test_what_is_told(tmp_path: Path, module: str, function: str, given: Any, told: Any) -> None:

@@ -3,6 +3,7 @@
 import { say } from "./words.js";
 
 const [PAUSE, LONGEST_PAUSE] = [250, 5000]; // milliseconds before it tries again
+const MOST_BYTES = 4000000; // of a query (MOST_MESSAGE of alphago/ui/web/guard.py)
 
 /**
  * @param {(answer: any) => void} hear
@@ -10,7 +11,7 @@ const [PAUSE, LONGEST_PAUSE] = [250, 5000]; // milliseconds before it tries agai
  * @returns {Carrier}
  */
 export function socketCarrier(hear, back) {
-  let pause = PAUSE;
+  let [pause, refusal] = [PAUSE, ""]; // refusal: what the server said last, if it serves no more pages
   /** @type {WebSocket} */
   let socket;
   const open = () => {
@@ -20,16 +21,21 @@ export function socketCarrier(hear, back) {
       back();
     };
     socket.onmessage = ({ data }) => {
-      pause = PAUSE; // a server that only refuses is asked less and less often
       const answer = JSON.parse(data);
-      hear(answer.id === undefined && answer.error ? { status: answer.error } : answer);
+      refusal = (answer.id === undefined && answer.error) || "";
+      if (!refusal) pause = PAUSE; // a server that only refuses is asked less and less often
+      hear(refusal ? { status: refusal } : answer);
     };
     socket.onclose = () => {
-      hear({ status: say.lost });
+      hear({ status: refusal || say.lost });
       setTimeout(open, pause);
       pause = Math.min(2 * pause, LONGEST_PAUSE);
     };
   };
   open();
-  return { send: (query) => { if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(query)); } };
+  return { send: (query) => {
+    const text = JSON.stringify(query);
+    if (new Blob([text]).size > MOST_BYTES) hear({ id: query.id, error: say.tooLarge }); // the server would close the connection
+    else if (socket.readyState === WebSocket.OPEN) socket.send(text);
+  } };
 }
