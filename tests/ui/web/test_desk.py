@@ -11,6 +11,7 @@ from hex import HexEnv
 
 from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.ui.web.engines import PLAYOUTS
 from alphago.ui.web.new_game import open_link
 from alphago.ui.web.views import game_view
 from tests.ui.own_games import LeaningEnv, NimEnv, OwnedByBlack, RingEnv
@@ -221,6 +222,9 @@ def test_study_evaluates_what_is_looked_at_and_review_the_whole_line(guest: Gues
             reviewed[thought["node"]] = thought["analysis"]["win"]
     assert sorted(reviewed) == [0, 1, 2, 3]
     assert guest.until("state", lambda state: not state["busy"])["node"] == 3
+    guest.ask("open", text='(;SZ[5];B[cc]SBKV[20]AGO[{"visits": 40}])')  # no fewer visits replace these
+    assert guest.ask("step", count=1)["analysis"]["visits"] == 41
+    assert guest.ask("strength", network=PLAYOUTS)["analysis"]["visits"] == 1
 
 
 def test_why_a_move_is_bad(guest: Guest) -> None:

@@ -214,11 +214,11 @@ export class Desk {
     else this.look();
   }
 
-  // Analyse the position on the board, if the person studies: without a search, or without end while `analysing`.
+  // Analyse the position on the board, if the person studies: with as many visits as are known of it, or without end while `analysing`.
   look() {
     const { jobs, tree } = this;
     if (tree.over || !(this.analysing || this.study) || (!this.analysing && tree.node.analysis)) return;
-    jobs.analyse(this.analysing ? tree.view.mostReadouts : 0);
+    jobs.analyse(this.analysing ? tree.view.mostReadouts : Math.min(tree.node.visits, tree.view.mostReadouts));
   }
 
   // Begin the count of the finished game on the board, unless it is counted or ended by resignation.
@@ -339,13 +339,14 @@ const COMMANDS = {
     return desk.moveTo(siblings[siblings.indexOf(tree.current) + direction] ?? tree.current);
   },
   strength(desk, wishes) {
-    const { jobs, tree: { view } } = desk;
+    const { jobs, tree: { nodes, view } } = desk;
     const strength = { ...desk.strength, ...wishes };
     const { network, readouts, seconds } = strength;
     if (readouts !== null && !(readouts >= 1 && readouts <= view.mostReadouts)) throw new Error(`readouts must be an integer from 1 to ${view.mostReadouts}, got ${readouts}`);
     if (seconds !== null && !(seconds > 0)) throw new Error(`seconds must be more than 0, got ${seconds}`);
     const other = network !== desk.strength.network;
     desk.strength = strength;
+    for (const node of nodes) if (other && node.analysis) Object.assign(node, { analysis: null, visits: 0 }); // the other network's replaces it
     if (jobs.busy === "move") desk.wake(); // begin the move again
     else if (other) { // other settings concern only the engine's moves, not what the board shows
       jobs.stop();

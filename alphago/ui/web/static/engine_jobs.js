@@ -115,7 +115,7 @@ export class EngineJobs {
     const { names } = tree.view;
     const [best] = tree.nodes[node.parent].analysis?.moves ?? [];
     const isBad = loss && desk.teach !== null && (loss.points ?? POINTS_OF_A_GAME * loss.win) > Number(desk.teach);
-    const own = { move: names[node.move], best: isBad ? names[best.move] : names[node.move], points: loss?.points, rate: loss?.win, sentences: [] };
+    const own = { move: names[node.move], best: names[(isBad && best ? best : node).move], points: loss?.points, rate: loss?.win, sentences: [] };
     const asked = isBad ? desk.ask("why", { moves: tree.moves(), network: desk.strength.network, points: desk.teach }).catch(() => own) : Promise.resolve(own);
     this.after(job, asked, (answer) => {
       this.job = null;

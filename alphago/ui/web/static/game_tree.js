@@ -148,18 +148,14 @@ export class GameTree {
   }
 
   /**
-   * Keep an analysis, unless the node has one with more visits.
+   * Keep an analysis, unless more visits are known of the node, as from a file, than it has and a search may make.
    * @param {number} number
    * @param {AnalysisView} analysis
    */
   remember(number, analysis) {
+    const { score, visits, win } = analysis;
     const node = this.nodes[number];
-    if (!node.analysis || node.visits <= analysis.visits) {
-      node.analysis = analysis;
-      node.visits = analysis.visits;
-      node.win = analysis.win;
-      node.score = analysis.score;
-    }
+    if (Math.min(node.visits, this.view.mostReadouts) <= visits) Object.assign(node, { analysis, score, visits, win });
   }
 
   /**
