@@ -32,6 +32,8 @@ def test_dead_stones_are_proposed_and_corrected() -> None:
     with Guest(network=OwnedByBlack()) as guest:
         guest.play("B2 D4 C2 D5 pass")
         guest.post("play", move="pass")
+        guest.post("step", count=-1)  # which ends the count
+        guest.post("step", count=1)
         found = guest.until("state", lambda state: state["count"] and not state["busy"])
         dead = [GO5.from_text(point) for point in ("D5", "D4")]
         assert found["count"]["dead"] == dead

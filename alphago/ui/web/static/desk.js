@@ -217,6 +217,7 @@ export class Desk {
   // Analyse the position on the board, if the person studies: with as many visits as are known of it, or without end while `analysing`.
   look() {
     const { jobs, tree } = this;
+    if (tree.node.inFile < 0) this.countDead();
     if (tree.over || !(this.analysing || this.study) || (!this.analysing && tree.node.analysis)) return;
     jobs.analyse(this.analysing ? tree.view.mostReadouts : Math.min(tree.node.visits, tree.view.mostReadouts));
   }
@@ -225,8 +226,8 @@ export class Desk {
   countDead() {
     const { node } = this.tree;
     if (node.loser || node.dead || !node.shown?.count) return;
-    node.dead = [];
     if (/[XO]/.test(node.shown.view.stones || "") && this.strength.network !== PLAYOUTS) this.jobs.count();
+    else node.dead = [];
   }
 
   /** Put a node on the board, and analyse it. @param {number} number */
@@ -251,11 +252,10 @@ export class Desk {
   /** Change which stones are dead. @param {object} fields of the query */
   async recount(fields) {
     const { node } = this.tree;
-    if (node.dead === null || node.loser) throw new Error("stones are counted after a game of Go that ended by two passes");
+    if (!this.tree.count) throw new Error("stones are counted after a game of Go that ended by two passes");
     const shown = await this.ask("view", { moves: this.tree.moves(), ...fields });
     this.jobs.stop();
-    node.shown = shown;
-    node.dead = shown.count.dead;
+    Object.assign(node, { shown, dead: shown.count.dead });
   }
 
   /**
@@ -385,7 +385,7 @@ const COMMANDS = {
     desk.jobs.stop();
     desk.analysing = false;
   },
-  dead: (desk, { point }) => desk.recount({ dead: desk.tree.node.dead, point }),
+  dead: (desk, { point }) => desk.recount({ dead: desk.tree.node.dead ?? [], point }),
   "all-alive": (desk) => desk.recount({ dead: [] }),
   async save(desk) {
     const { players, strength, tree, tree: { view } } = desk;

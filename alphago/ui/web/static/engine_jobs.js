@@ -96,8 +96,7 @@ export class EngineJobs {
     const { node } = tree;
     const job = this.begin("count", [tree.current]);
     this.after(job, desk.ask("count", { moves: tree.moves(), network: desk.strength.network }), (shown) => {
-      node.shown = shown;
-      node.dead = shown.count.dead;
+      Object.assign(node, { shown, dead: shown.count.dead });
       this.end();
     });
   }

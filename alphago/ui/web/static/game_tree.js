@@ -67,10 +67,10 @@ export class GameTree {
     return node.shown?.result ?? null;
   }
 
-  /** The count of the game that is over here. */
+  /** The count of the game that is over here; the end of a file has none until its stones are counted. */
   get count() {
-    const { dead, loser, shown } = this.node;
-    return dead !== null && !loser && shown ? shown.count : null;
+    const { dead, inFile, loser, shown } = this.node;
+    return (dead !== null || inFile < 0) && !loser && shown ? shown.count : null;
   }
 
   /**
