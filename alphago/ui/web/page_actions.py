@@ -13,6 +13,7 @@ from alphago.env.go_count import count_as_alive
 from alphago.env.position import Position
 from alphago.mcts.levels import FULL_STRENGTH, describe_level
 from alphago.mcts.lost_turns import LostTurns
+from alphago.records.sgf.encoding import decode
 from alphago.system.validation import check_int, check_positive, shown
 from alphago.ui.web.engines import PLAYOUTS, Engines, SharedEngine
 from alphago.ui.web.game_files import open_sgf, read_game_tree, sgf_text
@@ -103,11 +104,12 @@ def link(page: QueryReader, query: Query) -> dict[str, Any]:
 
 
 def open_text(page: QueryReader, query: Query) -> dict[str, Any]:
-    """Return the game of Go in an SGF file; the query has its `text`."""
+    """Return the game of Go in an SGF file; each letter of the query's `text` is a byte of the file."""
     text = query.get("text")
-    if not isinstance(text, str) or len(text) > MOST_MESSAGE:
-        raise ValueError(f"a file must be a text of at most {MOST_MESSAGE} letters, got {shown(text)}")
-    return game_answer(page, open_sgf(text, page.usual_games))
+    if not isinstance(text, str) or len(text) > MOST_MESSAGE or max(text, default="") > "\xff":
+        raise ValueError(f"a file must be a text of at most {MOST_MESSAGE} bytes, got {shown(text)}")
+    decoded = "".join(part.text for part in decode(text.encode("latin-1")))
+    return game_answer(page, open_sgf(decoded, page.usual_games))
 
 
 def open_run_game(page: QueryReader, query: Query) -> dict[str, Any]:

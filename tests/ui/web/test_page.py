@@ -365,10 +365,12 @@ def test_files_there_and_back(visitor: Visitor, tmp_path: Path) -> None:
     path = tmp_path / caught.value.suggested_filename
     caught.value.save_as(path)
     assert "B[cc];W[cb]" in path.read_text().replace("\n", "")
+    path.write_bytes(path.read_text().replace("UTF-8", "GB18030").replace("[Black]", "[古力]").encode("gb18030"))
     visitor.begin("go", "both", board_size="9")
     visitor.says("Move 1")
     visitor.part("file").set_input_files(path)
     visitor.expect(visitor.page.locator(".ag-game").first).to_have_text("Go 5x5")
+    visitor.expect(visitor.page.locator(".ag-name").first).to_have_text("古力")
     visitor.press("End")
     visitor.says("Move 3")
     drop = "text => { const data = new DataTransfer(); data.items.add(new File([text], 'x.sgf'));"

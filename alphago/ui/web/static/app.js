@@ -2,7 +2,7 @@
 
 import { Board } from "./board.js";
 import { column } from "./column.js";
-import { click, download } from "./effects.js";
+import { bytesOf, click, download } from "./effects.js";
 import { h, renew } from "./elements.js";
 import { isToBeLookedInto } from "./ending.js";
 import { Graph } from "./graph.js";
@@ -198,10 +198,9 @@ export class App {
   }
 
   /** Open a file of a game. @param {File} [file] */
-  async read(file) {
-    if (!file) return;
-    if (file.size > LARGEST_FILE) this.notify(say.tooLarge, "error");
-    else this.send("open", { text: await file.text() });
+  read(file) {
+    if (file && file.size > LARGEST_FILE) this.notify(say.tooLarge, "error");
+    else if (file) this.desk.soon(async () => this.send("open", { text: await bytesOf(file) }));
   }
 
   /** Show the line of a listed move; the same again hides it. @param {number} row */

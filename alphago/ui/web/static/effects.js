@@ -9,6 +9,9 @@ export function download(name, text) {
   setTimeout(() => URL.revokeObjectURL(address), 10000);
 }
 
+/** The bytes of a file, each as a letter: only the other side knows in which encoding they are. @param {File} file */
+export const bytesOf = async (file) => Array.from(new Uint8Array(await file.arrayBuffer()), (byte) => String.fromCharCode(byte)).join("");
+
 /** @type {AudioContext | null} */
 let audio = null;
 
