@@ -7,6 +7,7 @@ import pytest
 
 from alphago import GameEnv, GoEnv, NeuralNet, OwareEnv, export_page
 from tests.ui.web.browser import Visitor
+from tests.ui.web.test_page import play_again_with_a_handicap
 
 pytestmark = pytest.mark.browser
 
@@ -71,6 +72,7 @@ def test_a_reload_has_the_game_and_its_variations(chromium: Any, tmp_path: Path)
         reader.says("Move 2")
         reader.press("y")
         reader.says("Move 3")
+        play_again_with_a_handicap(reader)
 
 
 def under_policy(path: Path, policy: str) -> Path:

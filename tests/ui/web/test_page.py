@@ -90,6 +90,13 @@ def finish(visitor: Visitor) -> None:
     raise AssertionError(text)
 
 
+def play_again_with_a_handicap(visitor: Visitor) -> None:
+    visitor.begin("go", "both", board_size="7", handicap="2")
+    visitor.part("resign").click()
+    visitor.part("again").click()
+    visitor.says("Move 1: White")
+
+
 def test_a_game_of_go_against_the_engine_to_its_end(chromium: Any) -> None:
     small = {"go": GoEnv(3, komi=0.5, max_moves=24).match_variant()}
     with serving(small) as served, Visitor(chromium, served.address, still=True) as visitor:
@@ -384,7 +391,10 @@ def test_files_there_and_back(visitor: Visitor, tmp_path: Path) -> None:
     size = visitor.page.locator('dialog [data-option="board_size"]')
     visitor.page.locator("dialog").get_by_role("button", name="13").click()
     visitor.expect(size).to_have_value("13")
-    visitor.expect(visitor.page.locator('dialog [data-option="komi"]')).to_have_value("7.5")
+    for handicap, komi in (("4", "0.5"), ("0", "7.5")):
+        visitor.page.locator('dialog [data-option="handicap"]').fill(handicap)
+        visitor.page.locator('dialog [data-option="handicap"]').blur()
+        visitor.expect(visitor.page.locator('dialog [data-option="komi"]')).to_have_value(komi)
     for text, stays in (("30", 1), ("9", 0)):  # an impossible size leaves all that was typed where it is
         size.fill(text)
         visitor.part("begin").click()
@@ -524,6 +534,7 @@ def test_the_end_of_a_game_is_counted_and_another_begins(visitor: Visitor) -> No
     visitor.part("again").click()
     visitor.says("Move 1")
     assert visitor.stones() == (0, 0)
+    play_again_with_a_handicap(visitor)
 
 
 @pytest.mark.slow

@@ -33,7 +33,7 @@ export function endingOf(app) {
   const moments = jobs.busy === "review" ? [h("li", say.counting)] : found.map((loss) => h("li", {},
     h("button", { "data-node": loss.node, onclick: () => app.send("go", { node: line[loss.number - 1].node }) }, dotOf(loss), momentOf(loss))));
   /** The same game again. @param {string[]} sides who plays */
-  const again = ([black, white]) => app.send("new", { game: view.name, black, white,
+  const again = ([black, white]) => app.send("new", { game: view.name, black, white, setup: tree.game.setup ?? tree.game.wishes,
     options: Object.fromEntries(view.options.flatMap(({ name, value, at_start: atStart }) => (atStart ? [] : [[name, value]]))) });
   const counted = count?.points.map((points, i) => {
     const bonus = count.bonuses[i];

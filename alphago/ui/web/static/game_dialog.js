@@ -23,10 +23,9 @@ export function openDialog(app) {
     options = one.options.map((option) => ({ option, input: inputOf(option) }));
     for (const { option, input } of options) {
       const other = options.find((each) => each.option.name === option.follows)?.input;
-      other?.addEventListener("change", () => { input.value = option.usual[other.value] ?? input.value; });
-      input.addEventListener("change", () => {
-        for (const each of options) if (Number(input.value)) each.input.value = option.also[each.option.name] ?? each.input.value;
-      });
+      const bringer = options.find((each) => option.name in each.option.also);
+      const settle = () => { input.value = Number(bringer?.input.value) ? bringer?.option.also[option.name] : option.usual[other?.value] ?? input.value; };
+      for (const each of [other, bringer?.input]) each?.addEventListener("change", settle);
     }
     fields.replaceChildren(...options.map(({ option, input }) => h("label", option.title, h("span", input,
       option.common.map((value) => h("button", { onclick: () => { input.value = value; input.dispatchEvent(new Event("change")); } }, value))))));
