@@ -22,7 +22,7 @@ def small(env: GameEnv) -> NeuralNet:
 
 
 def test_go_to_its_end(chromium: Any, tmp_path: Path) -> None:
-    path = export_page(small(GoEnv(5)), tmp_path / "go.html").path
+    path = export_page(small(GoEnv(5)), tmp_path / "go.html", name="a]b").path
     with reading(chromium, path) as reader:
         page = reader.page
         page.locator("[data-name=black]").select_option("human")
@@ -42,10 +42,12 @@ def test_go_to_its_end(chromium: Any, tmp_path: Path) -> None:
         page.locator(".file-about", has_text="not measured").wait_for()
         page.keyboard.press("Escape")
         page.locator("dialog[open]").wait_for(state="detached")
+        reader.part("white").select_option("engine")
         with page.expect_download() as download:
             page.keyboard.press("s")
         text = Path(download.value.path()).read_text()
         assert text.startswith("(;FF[4]")
+        assert "PW[alphago a\\]b]" in text
         assert ";B[cc];W[cd];B[" in text
 
 

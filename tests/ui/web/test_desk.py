@@ -152,7 +152,7 @@ def test_study_and_analysis_are_turned_on_and_off_without_knowing_which_they_are
 
 
 def test_against_the_engine_undo_goes_back_to_the_persons_own_move(guest: Guest) -> None:
-    guest.ask("strength", readouts=8)
+    guest.ask("strength", readouts=8, level="even")
     guest.ask("players", white="engine")
     state = guest.play("C3")
     assert state["view"]["moves"] == 2
@@ -160,6 +160,8 @@ def test_against_the_engine_undo_goes_back_to_the_persons_own_move(guest: Guest)
     assert guest.ask("undo")["view"]["moves"] == 2
     assert guest.ask("undo")["view"]["moves"] == 0
     assert guest.ask("redo")["view"]["moves"] == 2
+    assert state["opponent"].startswith("You have made 1 of 5 moves")
+    assert guest.ask("new", black="human")["opponent"] == ""
 
 
 def test_the_engine_shows_its_thinking_and_the_network_alone_does_not_search(guest: Guest) -> None:
@@ -170,10 +172,10 @@ def test_the_engine_shows_its_thinking_and_the_network_alone_does_not_search(gue
     assert 0 < thought["analysis"]["win"] < 1
     played = guest.until("state", lambda state: not state["busy"])
     assert played["view"]["last"] == thought["analysis"]["moves"][0]["move"]
-    guest.ask("strength", tree=False)
+    guest.ask("strength", tree=False, seconds=1)
     guest.post("move")
     alone = guest.until("thinking")
-    assert alone["readouts"] == 0
+    assert (alone["readouts"], alone["limit"]) == (0, None)
     probable = max(alone["analysis"]["moves"], key=lambda move: move["prior"])
     assert guest.until("state", lambda state: not state["busy"])["view"]["last"] == probable["move"]
 

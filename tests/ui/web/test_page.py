@@ -236,7 +236,6 @@ def test_the_keyboard_alone(chromium: Any) -> None:
         assert visitor.stones() == (2, 1)
         for letters, move in (("uncheck", "Move 3"), ("check", "Move 2")):
             getattr(visitor.part("letters"), letters)()
-            visitor.part("letters").blur()
             visitor.press("End")
             visitor.says("Move 4")
             visitor.press("u", "ArrowLeft")  # without letters only the arrow does something
@@ -438,8 +437,11 @@ def test_the_connection_comes_back(chromium: Any) -> None:
         visitor.says("Loading hash")
         visitor.press("/")
         visitor.expect(typed).to_be_focused()
+        visitor.part("readouts").fill("77")
         visitor.lines[-1][0].send('{"status": ""}')
         visitor.says("Move 2")
+        visitor.expect(visitor.part("readouts")).to_have_value("77")
+        typed.focus()
         visitor.cut()
         visitor.expect(typed).to_be_focused()
         visitor.press("Escape", "y")  # what was taken back is there again

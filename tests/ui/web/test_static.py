@@ -183,6 +183,13 @@ CARRIED = """((letters) => {
     carrier.send({ id: 1, text: "x".repeat(letters) });
     return told;
 })"""
+# The time that each side has thought, by states of the desk: when, whether one studies or it is over, the moves.
+THOUGHT = """((states) => states.reduce((clock, [now, study, over, moves, steps]) => {
+    Date.now = () => now;
+    clock.look({ study, tree: { over, position: { moves, toPlay: moves % 2 ? -1 : 1 } } }, steps, !now);
+    return clock;
+}, new page.Clock()).spent)"""
+STATES = [[0, 0, 0, 0, 1], [5, 0, 0, 1, 1], [7, 1, 0, 1, 0], [9, 0, 0, 1, 0], [10, 0, 1, 1, 0]]
 
 
 MOVING = {"busy": "move"}
@@ -244,6 +251,7 @@ BEGINS = "getting ready; the first time takes some seconds …"
         ("replies", REPLY, [[0.6, 0.4], []], [0.5, [0.5, None], [None, None]]),
         ("watch", WATCHED, {"tag": "x-1"}, ""),
         ("socket_carrier", CARRIED, MOST_MESSAGE, ["full", "full", 250, "full", "full", 500, "A file"]),
+        ("players", THOUGHT, STATES, [5, 3]),
     ],
 )
 def test_what_is_told(tmp_path: Path, module: str, function: str, given: Any, told: Any) -> None:

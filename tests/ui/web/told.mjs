@@ -5,7 +5,7 @@ export function listen(desk, say) {
   desk.listen((message) => {
     const { jobs: { busy, job } } = desk;
     if (message.type === "notice" || message.type === "file") return say(message);
-    if (message.type === "thinking") return say({ ...message, node: job.nodes[0], ...job.thought, analysis: desk.tree.nodes[job.nodes[0]].analysis });
+    if (message.type === "thinking") return say({ ...message, node: job.nodes[0], ...job.thought, limit: job.limit, analysis: desk.tree.nodes[job.nodes[0]].analysis });
     if (status !== (status = desk.status) || !desk.tree) return undefined;
     if (tree !== (tree = desk.tree)) say({ type: "game", game: tree.view, names: tree.names, nodes: tree.nodes });
     if (reasons !== (reasons = desk.reasons) && reasons) say({ type: "why", ...reasons });

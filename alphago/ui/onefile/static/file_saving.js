@@ -16,7 +16,8 @@ export function sgf({ options, view }, nodes, names, result) {
   const at = (/** @type {number} */ point) => (point === view.pass ? "" : LETTERS[point % size] + LETTERS[Math.floor(point / size)]);
   const rules = view.options.find(({ name }) => name === "rules")?.value;
   const stones = (options.handicap || []).map((/** @type {number} */ point) => `[${at(point)}]`).join("");
-  const head = `;FF[4]CA[UTF-8]GM[1]AP[alphago]SZ[${size}]RU[${rules}]KM[${options.komi}]PB[${names[0]}]PW[${names[1]}]`
+  const [black, white] = names.map((name) => name.replace(/[\]\\]/g, "\\$&"));
+  const head = `;FF[4]CA[UTF-8]GM[1]AP[alphago]SZ[${size}]RU[${rules}]KM[${options.komi}]PB[${black}]PW[${white}]`
     + `${result ? `RE[${result === "draw" ? "0" : result}]` : ""}${stones ? `HA[${options.handicap.length}]AB${stones}PL[W]` : ""}`;
   const children = nodes.map(() => /** @type {number[]} */ ([]));
   nodes.forEach(({ parent }, node) => children[parent]?.push(node));

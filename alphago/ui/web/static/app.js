@@ -58,7 +58,7 @@ export class App {
     element.replaceChildren(this.board.element, this.side, this.dialog, this.file);
     if (options.widget) element.tabIndex = 0;
     element.addEventListener("click", (/** @type {any} */ event) => { // Space is the study key again
-      if (event.detail) event.target.closest("button")?.blur();
+      if (event.detail) event.target.closest("button, [type=range], [type=checkbox]")?.blur();
     });
     this.board.element.ondragover = (/** @type {Event} */ event) => event.preventDefault();
     this.board.element.ondrop = (/** @type {DragEvent} */ event) => {

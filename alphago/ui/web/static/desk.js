@@ -148,8 +148,7 @@ export class Desk {
     await this.show(0, tree);
     await this.show(tree.current, tree);
     this.tree = tree; // only now, since it may be kept at any time
-    this.lesson = -1;
-    this.reasons = null;
+    Object.assign(this, { lesson: -1, reasons: null, opponent: "" });
     if (strength.readouts !== null) strength.readouts = Math.min(strength.readouts, view.mostReadouts);
   }
 

@@ -61,7 +61,8 @@ function become(old, fresh) {
   renew(old, [...fresh.childNodes]);
   const field = /** @type {HTMLInputElement} */ (old);
   if ("checked" in fresh) field.checked = fresh.checked;
-  if ((fresh.hasAttribute("value") || "selectedIndex" in fresh) && field.value !== fresh.value) field.value = fresh.value;
+  const isTyped = field.type === "number" && field === document.activeElement;
+  if ((fresh.hasAttribute("value") || "selectedIndex" in fresh) && field.value !== fresh.value && !isTyped) field.value = fresh.value;
 }
 
 /**

@@ -55,7 +55,7 @@ export class EngineJobs {
   move(fields) {
     const { strength: { level, readouts, seconds, tree }, tree: { current, view } } = this.desk;
     const limit = tree ? Math.min(readouts ?? view.mostReadouts, view.mostReadouts) : 0;
-    const job = this.begin("move", [current], limit);
+    const job = this.begin("move", [current], seconds === null ? limit : null);
     this.search(job, { maxVisits: limit + 1, play: true, ...(seconds === null ? {} : { maxTime: seconds }), ...(tree && level !== null ? { level } : {}), ...fields });
   }
 

@@ -7,15 +7,15 @@ import { fill, say } from "./words.js";
 /** The time that each side has thought, in a game and on a page. */
 export class Clock {
   spent = [0, 0]; // milliseconds of either side
-  since = 0; // when the turn of the side to move began
+  since = 0; // when the desk's state was noted last
   runs = -1; // the side whose clock runs, -1 for none
   moves = 0;
 
   /** Note a new state of the desk. @param {Desk} desk @param {boolean} steps whether another position is shown @param {boolean} begins whether it is of another game */
   look({ study, tree: { over, position: { moves, toPlay } } }, steps, begins) {
     if (begins) this.spent = [0, 0];
-    else if (steps && moves === this.moves + 1) this.spent = [0, 1].map((side) => this.timeOf(side));
-    if (steps) this.since = Date.now();
+    else if (!steps || moves === this.moves + 1) this.spent = [0, 1].map((side) => this.timeOf(side));
+    this.since = Date.now();
     this.runs = over || study ? -1 : toPlay > 0 ? 0 : 1;
     this.moves = moves;
   }
