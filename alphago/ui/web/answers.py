@@ -217,7 +217,7 @@ def page_fields(fields: Mapping[str, Any], analysis: Analysis) -> dict[str, Any]
         fields: of a move or of the position.
         analysis: from which the fields were made.
     """
-    needed = {name: fields[name] for name in ("move", "visits", "order", "pv") if name in fields}
+    needed = {name: fields[name] for name in ("move", "visits", "pv") if name in fields}
     has_lead = not np.isnan(analysis.root_score[0])  # if the position's lead is known, the leads of its moves are too
     digits = {"winrate": 4, "prior": 4} | ({"scoreLead": 2} if has_lead else {})
     # Adding 0.0 makes -0.0 a 0.0.

@@ -40,7 +40,6 @@ def test_any_game_has_replies_of_katagos_protocol(env: GameEnv) -> None:
         assert [prior >= 0 for prior in reply["policy"]] == after.legal_mask.tolist()
         legal = {after.env.to_text(int(action)) for action in np.flatnonzero(after.legal_mask)}
         assert {info["move"] for info in reply["moveInfos"]} <= legal
-        assert [info["order"] for info in reply["moveInfos"]] == list(range(len(reply["moveInfos"])))
         assert all(info["pv"][0] == info["move"] for info in reply["moveInfos"])
         assert "ownership" not in reply  # none of these engines forecasts it
 

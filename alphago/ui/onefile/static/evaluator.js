@@ -11,7 +11,7 @@ const POINTS = 10; // a network's scores are in tens of points
  * @param {Float32Array} logits
  * @param {ArrayLike<number>} legal
  */
-export function priorsOf(logits, legal) {
+function priorsOf(logits, legal) {
   const highest = Math.max(...logits.filter((_, action) => legal[action]));
   const priors = logits.map((logit, action) => (legal[action] ? Math.max(fround(Math.exp(fround(logit - highest))), LEAST) : 0));
   const total = priors.reduce((sum, prior) => fround(sum + prior), 0);
