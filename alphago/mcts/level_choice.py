@@ -13,6 +13,7 @@ candidate.
 
 import math
 import time
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from alphago.mcts.evaluator import evaluate_all
 from alphago.mcts.levels import POINTS, LevelTerms, level_conditions
 from alphago.mcts.rule import DECIDED, choose_actions, neutral_moves, winning_passes, without_rash_passes
 from alphago.mcts.search import Search
+from alphago.mcts.tree import root_priors
 from alphago.mcts.tree_reading import read_analysis
 
 # Most of these numbers are also in alphago/ui/onefile/static/losing_moves.js, some of them under other names.
@@ -94,7 +96,7 @@ class MoveLosses(NamedTuple):
             NaN for moves that are no candidates.
         shares: float32 [n, A], visits mixed with priors, see `move_shares`; 0 for moves that are no candidates.
         passes: bool [n], whether to pass at once, since the board is settled or no candidate is left.
-        analysis: the search's analysis of the positions.
+        analysis: the search's analysis of the positions, with the prior 0 for forbidden moves.
     """
 
     lost: np.ndarray
@@ -144,12 +146,12 @@ def take_neutral_points(search: Search, games: np.ndarray, losses: MoveLosses) -
         games: int64 [n], the games of the rows of `losses`.
     """
     doubtful = np.flatnonzero(losses.passes & (np.abs(losses.analysis.value) < DECIDED))
-    neutral = neutral_moves(search.batch, games[doubtful])
+    neutral = neutral_moves(search.batch, games[doubtful]) & (root_priors(search.tree, games[doubtful]) > 0)
     has_neutral = neutral.any(axis=1)
     rows, neutral = doubtful[has_neutral], neutral[has_neutral]
     losses.passes[rows] = False
     losses.lost[rows] = np.where(neutral, 0, np.nan)
-    # A candidate has a share above 0, even if the network does not expect it.
+    # A candidate has a share of at least LEAST_SHARE, however little the network expects it.
     losses.shares[rows] = np.where(neutral, np.maximum(move_shares(losses.analysis)[rows], LEAST_SHARE), 0)
 
 
@@ -158,14 +160,16 @@ def move_losses(search: Search, games: np.ndarray, terms: LevelTerms) -> MoveLos
 
     A move with visits is worth the mean of its simulations, any other what the network expects after it.  The
     search prefers the candidate with the greatest share.  A candidate loses as much as it is worth less than this one.
+    No forbidden move is a candidate.
     """
-    analysis = read_analysis(search, games, plies=1)
+    analysis = replace(read_analysis(search, games, plies=1), prior=root_priors(search.tree, games))
     env, unit, count = search.env, terms.unit, len(games)
     # The legal moves but those that no person plays, see `GameBatch.sensible_mask`.
     positions = search.batch.extract(games)  # on the CPU, where a batch on a device cannot tell
     sensible = positions.sensible_mask(np.arange(count), np.empty((count, env.action_space), np.bool_))
     is_pass = np.arange(env.action_space) == env.pass_action  # False for all actions in a game without passes
     all_shares = move_shares(analysis)
+    sensible &= all_shares > 0  # not the forbidden moves, which have neither visits nor a prior
     least = least_shares(np.where(sensible, all_shares, 0), goal=terms.target / LOSS_SCALE[unit])
     candidates = sensible & ~is_pass & (all_shares >= least)  # a pass is no candidate beside other moves
     # The worth of a pass is needed whatever its share, for `should_pass`.

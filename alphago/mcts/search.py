@@ -396,7 +396,8 @@ class Search:
         actions = self.rule.choose(self.tree, games, by_chance, chance)
         if self.env.pass_action is None:
             return actions
-        weights = self.visits(games) + self.priors(games)  # priors, at most 1, order the actions of equal visits
+        # Priors, at most 1, order the actions of equal visits.  Those of the tree are 0 for forbidden actions.
+        weights = self.visits(games) + root_priors(self.tree, games)
         values = self.root_values(games)
         actions = without_idle_moves(self.batch, games, actions, weights, values)
         return without_early_passes(self.batch, games, actions, weights, values)

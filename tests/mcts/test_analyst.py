@@ -16,6 +16,7 @@ from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.opponent import OpponentStrength
 from alphago.mcts.questions import LONG, Answer, Limit
 from alphago.mcts.search import Forbidden
+from tests import diagrams
 from tests.mcts.trees import Counting
 from tests.ui.own_games import OwnedByBlack
 
@@ -170,6 +171,17 @@ class TestMoves:
         with Analyst(net, settings=Puct(leaves=8), seed=7) as analyst:
             answer = analyst.ask(position, level=3).last()
         assert answer.action == player.suggest_move()
+
+    @pytest.mark.parametrize("level", [2, 10])
+    def test_no_move_to_avoid_is_played(self, level: int) -> None:
+        """A pass would win at once, and the likeliest move A1 fills an own eye."""
+        start = diagrams.position(". X . .\n. X . .\nX X . .\n. X . .", env=GoEnv(4, komi=0), komi=0)
+        policy = np.eye(17)[12] + 0.01  # A1
+        rules = [Forbidden(1, frozenset(range(17)) - {3, 12})]  # all but A1 and D4
+        with Analyst(lambda _: (policy, 0.9)) as analyst:
+            position = start.give_turn(-1).play("pass")
+            answer = analyst.ask(position, limit=Limit(40), avoid=rules, level=level).last()
+        assert answer.action in (3, 12)
 
     def test_even_says_how_strong_the_other_side_is(self, net: NeuralNet) -> None:
         position = GoEnv(5).position().after(["C3", "C2", "A1"])

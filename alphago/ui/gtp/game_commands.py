@@ -11,6 +11,7 @@ from alphago.env import go_rules
 from alphago.env.go import GoEnv
 from alphago.env.go_count import GoCount, chains, count_as_alive
 from alphago.env.position import IllegalMove
+from alphago.mcts.levels import FULL_STRENGTH
 from alphago.mcts.search import Forbidden
 from alphago.ui.gtp import analysis_commands, file_commands, parameter_commands, protocol
 from alphago.ui.gtp.gtp_engine import GtpEngine, print_message
@@ -282,5 +283,6 @@ class GoEngine(GtpEngine):
         can_play = game.position_for(colour).legal_mask[:-1].any()  # the last action is the pass
         if not has_stones_to_take or not can_play:
             return self.make_move(colour)
-        # The game goes on although two passes came before, and the pass is forbidden.
-        return self.make_move(colour, passes=False, avoid=[Forbidden(colour, frozenset([game.env.pass_action]))])
+        # The game goes on although two passes came before, and the pass is forbidden.  A level might take no stones.
+        no_pass = [Forbidden(colour, frozenset([game.env.pass_action]))]
+        return self.make_move(colour, passes=False, level=FULL_STRENGTH, avoid=no_pass)

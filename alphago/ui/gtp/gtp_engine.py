@@ -236,7 +236,7 @@ class GtpEngine:
         Args:
             report: called with the analysis during the search; None for no reports.
             passes: whether to pass without a search; None to pass if the game is over.
-            options: of `Analyst.ask`: moves to `avoid`, and those about reports.
+            options: of `Analyst.ask`: moves to `avoid`, a `level` in place of the engine's, and those about reports.
         """
         begin = time.monotonic()
         if passes is None:
@@ -259,7 +259,7 @@ class GtpEngine:
         Args:
             may_resign: whether resigning is allowed.
             report: called with the analysis during the search; None for no reports.
-            options: of `Analyst.ask`: moves to `avoid`, and those about reports.
+            options: of `Analyst.ask`: moves to `avoid`, a `level` in place of the engine's, and those about reports.
         """
         position = self.game.position_for(colour)
         if self.plays_randomly:
@@ -278,16 +278,16 @@ class GtpEngine:
             report, options: as in `choose_action`.
         """
         self.end_background()
-        avoids = bool(options.get("avoid"))
-        level = FULL_STRENGTH if avoids else self.parameters.level  # moves can be forbidden only at full strength
+        options = {"level": self.parameters.level} | options
         # On a GPU, `player` can only search for moves, without reports, forbidden moves and levels.
-        analyst = self.analyst if report is not None or avoids or level != FULL_STRENGTH else self.player
+        is_plain = report is None and not options.get("avoid") and options["level"] == FULL_STRENGTH
+        analyst = self.player if is_plain else self.analyst
         seconds = self.seconds_for(position.to_play)
         time_limit = None if seconds >= NO_LIMIT else max(seconds, LEAST_SECONDS)
         # The readouts are added to those of the kept tree.  A search with reports makes all of them; another one ends
         # as soon as its move is certain.
         limit = Limit(self.parameters.readouts, time_limit, added=True, certain=report is None)
-        for answer in analyst.ask(position, limit=limit, level=level, **options):
+        for answer in analyst.ask(position, limit=limit, **options):
             if report is not None:
                 report(answer.found)
         return answer

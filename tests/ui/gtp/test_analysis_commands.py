@@ -202,8 +202,9 @@ def test_levels(gtp: GoEngine, capsys: pytest.CaptureFixture[str]) -> None:
     for level in ("2.5", "even"):
         assert ask(gtp, f"kata-set-param level {level}", "kata-get-param level") == ["", level]
     ask(gtp, "play b c3", "play w b2", "play b d2", "play w b4")
-    gtp.game.env.from_text(ask(gtp, "genmove b")[0])
-    assert re.search(r"You have made 2 of 5 moves .*: level [\d.]+\.", capsys.readouterr().err)
+    for command in ("genmove b", "lz-genmove_analyze b avoid b A1 1"):
+        gtp.game.env.from_text(ask(gtp, command, "undo")[0].split("play ")[-1])
+        assert re.search(r"You have made 2 of 5 moves .*: level [\d.]+\.", capsys.readouterr().err)
     assert GoEngine(GoEnv(5), None, 8, level=3, device="cpu").parameters.level == 3
 
 
