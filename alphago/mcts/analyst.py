@@ -127,7 +127,8 @@ class Analyst:
 
         Raises:
             IllegalMove: for an illegal move.
-            ValueError: if all legal moves are to be avoided.
+            ValueError: if all legal moves are to be avoided, and without a limit of readouts in a search that divides
+                them, as Gumbel search does.
         """
         start = game if isinstance(game, Position) else game.position()
         return self.ask_all([start.after(moves)], limit, avoid=[avoid], **options)[0]
@@ -198,10 +199,9 @@ class Analyst:
         readouts = MOST_READOUTS if limit.readouts is None else max(1, limit.readouts)
         leaves = UNLIMITED_LEAVES if limit.readouts is None else leaves_for(beside, readouts)
         settings = self._settings_for(readouts, leaves)
-        # A rule that keeps no trees divides the readouts of a search among the moves, so that only searches with equal
-        # readouts share a group.  Searches of other rules have 0 here, so that their readouts may differ.
-        divided = 0 if settings.keeps_trees or limit.readouts is None else limit.readouts
-        return Kind(position.env, settings, readouts=divided)
+        if limit.readouts is None and settings.needs_readouts:
+            raise ValueError(f"readouts must be limited in the search {type(settings).__name__}, got None")
+        return Kind(position.env, settings)
 
     def _enqueue(self, questions: Sequence[Question]) -> None:
         """Let questions wait for a thread, and start the threads; the questions arrive all at once."""

@@ -53,13 +53,10 @@ class Kind(NamedTuple):
     Attributes:
         env: the game.
         settings: the search.
-        readouts: of each search, if the rule divides them among the moves, as Gumbel search does; 0 in other rules,
-            whose searches may differ in them.
     """
 
     env: GameEnv
     settings: SearchSettings
-    readouts: int = 0
 
 
 @dataclass(frozen=True)

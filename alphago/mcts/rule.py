@@ -169,6 +169,11 @@ class SearchSettings(ABC):
         """Whether the search of a move continues in the tree of the previous move's search."""
         return self.new_rule(0, 0).keeps_trees  # 0 games and 0 actions: it is the same for any numbers
 
+    @property
+    def needs_readouts(self) -> bool:
+        """Whether a search must know the number of its readouts at its start, since the rule has its own `prepare`."""
+        return type(self.new_rule(0, 0)).prepare is not SearchRule.prepare
+
 
 def only_legal(tree: Tree, games: np.ndarray) -> np.ndarray:
     """Return whether the root of each of `games` (int64 [n]) has one legal action, bool [n]; False without a search."""
