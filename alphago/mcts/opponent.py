@@ -2,7 +2,7 @@
 
 import math
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -67,9 +67,10 @@ class StrengthEstimator:
         targets = [terms.target for terms in self.levels]
         # What `losses_by` would return for a typical move of level USUAL: its loss, then the loss of each level.
         self.usual_losses = np.array([targets[USUAL - 1], *targets])
-        # What `losses_by` has returned, by the start of the game as text, the moves before the move, and the move.
-        self.known_losses: dict[tuple[str, tuple[int, ...], int], np.ndarray] = {}
-        self.search_seconds = 0.0  # those of the latest search
+        # What `losses_by` has returned, by the start of the game as text, the moves before the move, who made all of
+        # them, and the move.
+        self.known_losses: dict[tuple[Any, ...], np.ndarray] = {}
+        self.search_seconds = 0.0  # those that a search is expected to take
 
     def estimate(self, position: Position, seconds: float = math.inf) -> OpponentStrength:
         """Return the strength of the player who is not to move in a position, from that player's moves in this game.
@@ -87,6 +88,7 @@ class StrengthEstimator:
                 totals = totals + FADING**age * losses
                 counted += 1
         level = self.matching_level(totals)
+        self.search_seconds /= 2  # a slow search, as the first one is, must not prevent all later ones
         lost = expected_loss(level, self.search.env, self.search.has_forecasts, self.measured)
         return OpponentStrength(level=level, lost=lost, unit=self.levels[0].unit, moves=counted)
 
@@ -97,7 +99,7 @@ class StrengthEstimator:
             action, before: as in `losses_by`.
             deadline: the value of time.monotonic() at which the search must have ended.
         """
-        key, began = (str(before.setup), before.moves, action), time.monotonic()
+        key, began = (str(before.setup), before.moves, (*before.movers, before.to_play), action), time.monotonic()
         if key not in self.known_losses and began + self.search_seconds <= deadline:
             self.known_losses[key] = self.losses_by(action, before)
             self.search_seconds = time.monotonic() - began

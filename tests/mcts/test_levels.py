@@ -123,6 +123,10 @@ def test_a_game_that_is_joined_late_is_estimated_as_time_allows() -> None:
     estimator.estimate(GoEnv(5).position().play("A1"))
     assert estimator.estimate(position, seconds=-1).moves == 1
     assert estimator.estimate(position).moves == estimator.estimate(position, seconds=-1).moves == 3
+    estimator.search_seconds = 100.0
+    assert [estimator.estimate(position.play("A5"), seconds=60).moves for _ in range(2)] == [0, 3]
+    by_black = GoEnv(5).position().after(["A1", "E5", "B1"], [1, 1, 1])  # of these only A1 was searched
+    assert estimator.estimate(by_black, seconds=-1).moves == 1
 
 
 @pytest.mark.parametrize("level", [3, "even", 10])
