@@ -121,6 +121,10 @@ class Search:
         self._decisive = np.zeros(rows, np.int32) if has_decisive else None
         self._size = 0, 0  # number of leaves and of collisions in the last wave, see `_views_of`
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state for a copy, without a last wave: in a copy, views would not share the buffers' memory."""
+        return self.__dict__ | {"_size": (0, 0)}
+
     @stopwatch.TREE
     def forget(self, games: np.ndarray) -> None:
         """Clear the trees of `games` (int64 [n]), as when their positions were changed; allow their forbidden moves."""

@@ -1,5 +1,6 @@
 """`MCTSPlayer`: AlphaGo.jl's verbs, records and rules."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -12,7 +13,7 @@ from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.mcts.puct import PuctRule
 from alphago.records.record import POLICY_SCALE
 from tests import diagrams
-from tests.mcts.trees import improved
+from tests.mcts.trees import assert_same, improved
 from tests.ui.own_games import OwnedByBlack
 
 GO9, GO5, TIC_TAC_TOE = GoEnv(9), GoEnv(5), TicTacToeEnv()
@@ -22,6 +23,14 @@ def test_a_player_with_a_network_cannot_be_pickled() -> None:
     env = GoEnv(3)
     with pytest.raises(TypeError, match="cannot be pickled: pass the network itself, its name or its file"):
         pickle.dumps(MCTSPlayer(env, NeuralNet(env, tower_height=0, channels=4), device="cpu"))
+
+
+def test_a_copy_searches_as_the_player() -> None:
+    player = MCTSPlayer(GO5, HashEvaluator(), leaves=1)
+    player.tree_search(20)
+    for one in (twin := copy.deepcopy(player), player):
+        one.tree_search(20)
+    assert_same(player.search, twin.search)
 
 
 def resigning_plies(player: MCTSPlayer, plies: int) -> list[int]:
