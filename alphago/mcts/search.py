@@ -419,7 +419,7 @@ class Search:
 
     def root_values(self, games: np.ndarray) -> np.ndarray:
         """Return the mean value of each root's simulations, float32 [n], from the view of the player to move."""
-        return self.tree.at("value_sum", games) / np.maximum(self.tree.at("visits", games), 1)
+        return (self.tree.at("value_sum", games) / np.maximum(self.tree.at("visits", games), 1)).astype(np.float32)
 
     @stopwatch.TREE
     def advance(self, games: np.ndarray, actions: np.ndarray) -> None:

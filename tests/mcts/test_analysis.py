@@ -93,6 +93,7 @@ def test_every_number_is_that_of_the_tree(position: Position, readouts: int, lea
     search = searched(position, readouts, leaves, gumbel)
     found, tree = read_analysis(search, move_ownership=True), search.tree
     assert found.visits.sum() + 1 == found.root_visits[0]
+    assert {found.value.dtype, found.q.dtype} == {np.dtype(np.float32)}
     values, scores, owners = tree.value[0], tree.score[0], tree.owners[0] / 127
     assert found.value[0] == pytest.approx(moments(search, ROOT, values)[0], abs=1e-5)
     assert (found.root_score[0], found.root_score_stdev[0]) == pytest.approx(moments(search, ROOT, scores), abs=1e-3)
