@@ -23,6 +23,8 @@ from alphago.mcts.tree_reading import read_analysis
 from alphago.system.validation import MOST_READOUTS
 
 FIRST_LEAVES = 8  # of a wave of a long question, at first
+# Simulations of a question in one wave: those of a tree without new leaves need no evaluation, and must not delay a stop.
+MOST_OF_A_WAVE = 2**16
 VISITS_PER_LEAF = 50  # visits of its tree for each leaf of a wave: long waves hardly harm the search of a large tree
 
 
@@ -73,8 +75,11 @@ class SearchGroup:
         self.end_settled()
         # A simulation adds one node at most.  One more is a margin: kernels do not check the capacity.
         self.search.make_room(int(self.search.tree.used.max()) + self.search.settings.leaves + 1)
-        if self.budget.any() and not self.search.wave(self.budget, self.wave_leaves()):
-            self.budget[:] = 0  # the wave found no new leaf, so that more simulations would change nothing
+        later = np.maximum(self.budget - MOST_OF_A_WAVE, 0)
+        self.budget -= later
+        if self.budget.any() and not self.search.wave(self.budget, self.wave_leaves()) and self.budget.any():
+            later[:] = self.budget[:] = 0  # the wave found no new leaf, so that more simulations would change nothing
+        self.budget += later
         now = time.monotonic()
         most_nodes = self.analyst.group_bytes() // (self.count * node_bytes(self.kind.env))  # of each tree
         ends = (self.budget <= 0) | (self.search.tree.used >= most_nodes)

@@ -284,8 +284,10 @@ class TestClients:
     def test_time_and_a_full_tree_end_a_search(self) -> None:
         begin = time.monotonic()
         with Analyst(HashEvaluator(), threads=1, tree_bytes=200_000) as analyst:
-            assert analyst.ask(GO, (), Limit(None, 0.02)).last().readouts > 0
             full = analyst.ask(GO, ["C3"], ENDLESS).last()
+            complete = analyst.ask(GoEnv(5, max_moves=2), ["C3"], Limit(None, 0.02)).last()  # few leaves
+            assert analyst.ask(GO, (), Limit(None, 0.02)).last().readouts > 0
+        assert complete.readouts < 1_000_000
         assert full.readouts < 200_000 // 100
         assert time.monotonic() - begin < 60
 
