@@ -15,8 +15,8 @@ from alphago.env.position import Position
 from alphago.mcts.analysis_result import PLIES, Analysis, join_analyses
 from alphago.mcts.analyst import Analyst, Evaluators
 from alphago.mcts.evaluator import Evaluator, evaluate_all, new_boards, points_forecast
-from alphago.mcts.questions import Limit
-from alphago.mcts.search import Forbidden, leaves_for, node_bytes
+from alphago.mcts.questions import LONG, Limit
+from alphago.mcts.search import FULL_BATCH, Forbidden, leaves_for, node_bytes
 from alphago.mcts.search_specs import SearchSpec, make_search
 from alphago.system.validation import MOST_READOUTS, check_bool, check_int, check_positive, checks_keywords, shown
 
@@ -168,6 +168,9 @@ def open_analyst(
     check_int("readouts", readouts, 0, MOST_READOUTS)
     # For the network alone the settings are those of one readout, since a search has at least one.
     search_settings = make_search(settings, max(1, readouts), leaves_for(len(positions), readouts))
+    if search_settings.leaves and readouts <= LONG:  # as many as all positions have together in full batches
+        leaves = min(search_settings.leaves, max(1, FULL_BATCH // len(positions)))
+        search_settings = replace(search_settings, leaves=leaves)
     evaluator = Evaluators(net, device, symmetries=check_bool("symmetries", symmetries))(env)
     nodes = readouts + 2  # about how many a tree has room for
     return Analyst(

@@ -169,6 +169,12 @@ def test_one_and_many_and_ended_games() -> None:
     assert (len(only), only.root_visits.tolist()) == (2, [0, 0])
 
 
+def test_threads_change_no_result() -> None:
+    positions = [OPEN.play(int(action)) for action in np.flatnonzero(OPEN.legal_mask)]
+    found = [analyze(positions, HashForecaster(), 40, settings=Puct(leaves=8), threads=number) for number in (1, 4)]
+    assert np.array_equal(found[0].visits, found[1].visits)
+
+
 def test_the_evaluations_alone() -> None:
     """Without readouts each position is evaluated once, in whole batches."""
     forecaster = HashForecaster()
