@@ -154,8 +154,9 @@ def answer_all(
 def chosen_action(answer: Answer) -> int:
     """Return the move of an answer: the most probable one if moves are drawn by chance, else the analyst's choice.
 
-    If the analyst has chosen none, it is the most visited move.
+    If the analyst has chosen none, it is the most visited move, and of equals the more probable one.
     """
     if answer.shares is not None:
         return int(answer.shares.argmax())
-    return answer.found.best() if answer.action is None else answer.action
+    by_visits = answer.found.visits[0] + answer.found.prior[0]
+    return int(by_visits.argmax()) if answer.action is None else answer.action

@@ -107,13 +107,18 @@ class Analysis:
         """Whether scores and ownership are known."""
         return self.ownership is not None
 
+    @property
+    def signs(self) -> np.ndarray:
+        """The signs that turn the rows to the mover's view, and back: those of `views`, int8 [n]."""
+        return np.ones(len(self), np.int8) if self.views is None else self.views
+
     def as_black(self) -> "Analysis":
         """Return the analyses from Black's view; where White is to move, lower bounds become upper bounds."""
-        return self.turned(self.to_play)
+        return self.turned(self.to_play * self.signs)
 
     def as_white(self) -> "Analysis":
         """Return the analyses from White's view; where Black is to move, lower bounds become upper bounds."""
-        return self.turned(-self.to_play)
+        return self.turned(-self.to_play * self.signs)
 
     def turned(self, signs: np.ndarray) -> "Analysis":
         """Return the analyses, with some of the rows turned to the view of the other side.
@@ -125,7 +130,7 @@ class Analysis:
         arrays = {name: (array.T * signs).T for name, array in self._arrays.items() if name in TURNED}
         # A bound is of a win rate, which is 1 - x for the other side.  There it is an upper bound, under the same name.
         arrays["lower_bound"] = np.where(signs[:, None] > 0, self.lower_bound, 1 - self.lower_bound)
-        return replace(self, **arrays, views=signs if self.views is None else signs * self.views)
+        return replace(self, **arrays, views=signs * self.signs)
 
     def svg(
         self,
@@ -150,7 +155,7 @@ class Analysis:
         """
         if not self.positions:
             raise ValueError("positions must be known for a picture, as they are in what analyze() returns")
-        to_mover = 1 if self.views is None else int(self.views[i])  # sign that turns row i to the mover's view
+        to_mover = int(self.signs[i])
         arrays: dict[str, Any] = {"priors": self.prior[i]}  # keywords of Position.svg
         if self.visits[i].any():
             shown_q, _, _ = self.readings  # not `self.q`: no move is shown as better than the best one
@@ -167,20 +172,22 @@ class Analysis:
     def order(self, i: int = 0) -> np.ndarray:
         """Return the actions of position i that have visits, or without a search those that have a prior, int64.
 
-        The best action comes first: the one with the most visits, of equals the one with the greatest prior.
+        The best action comes first: the one with the most visits, of equals the one with the best value for the mover,
+        and of equals again the one with the greatest prior.
         """
         count = np.count_nonzero(self.visits[i]) or np.count_nonzero(self.prior[i])
-        return self._ranked(i)[:count]
+        return self._ranked[i, :count]
 
-    def _ranked(self, i: int) -> np.ndarray:
-        """Return all actions of position i by visits, and those with equal visits by prior, int64 [A]."""
-        return np.lexsort((-self.prior[i], -self.visits[i]))
+    @cached_property
+    def _ranked(self) -> np.ndarray:
+        """All actions of each position, the best first, int64 [n, A]; `order` has the rule."""
+        values = np.nan_to_num(self.signs[:, None] * self.q)  # unknown only without visits
+        return np.lexsort((-self.prior, -values, -self.visits))
 
     @cached_property
     def leading(self) -> np.ndarray:
         """The best action of each position, int64 [n]: the first of its `order`."""
-        most = self.visits == self.visits.max(axis=1, keepdims=True)
-        return np.asarray(np.where(most, self.prior, -1).argmax(axis=1))
+        return self._ranked[:, 0]
 
     def _of_leading(self, values: np.ndarray) -> np.ndarray:
         """Return the value of each position's best action, [n], given values of all actions, [n, A]."""
@@ -192,8 +199,7 @@ class Analysis:
         Args:
             values, limits: [n, A] or [n, 1], in the rows' views; NaN if unknown, and so is the result.
         """
-        views = np.ones(len(self)) if self.views is None else self.views
-        sign = views[:, None].astype(values.dtype)  # turns a value to the mover's view, and back
+        sign = self.signs[:, None].astype(values.dtype)
         return sign * np.minimum(sign * values, sign * limits)
 
     @cached_property
@@ -234,7 +240,7 @@ class Analysis:
         """
         legal = np.count_nonzero((self.visits[i] > 0) | (self.prior[i] > 0))
         count = max(np.count_nonzero(self.visits[i]), min(least, legal))
-        return [self.move(i, int(action), order) for order, action in enumerate(self._ranked(i)[:count])]
+        return [self.move(i, int(action), order) for order, action in enumerate(self._ranked[i, :count])]
 
     def move(self, i: int, action: int, order: int) -> MoveAnalysis:
         """Return the evaluation of one move of position i, from `readings`.
@@ -266,15 +272,15 @@ class Analysis:
     def describe(self, i: int = 0, lines: int = 5, plies: int = 6) -> str:
         """Return a table of the best moves of position i: visits, mean value, prior, and the expected line.
 
-        Values are from the view of the player to move, which the first line names.
+        The first line names the player from whose view the values are.
 
         Args:
             lines: the most moves in the table.
             plies: the most plies of each expected line.
         """
-        mover = PLAYER_NAMES[int(self.to_play[i])]
+        mover, side = (PLAYER_NAMES[int(player)] for player in (self.to_play[i], self.to_play[i] * self.signs[i]))
         values, _ = self.root_readings  # those of the best actions, not the means of all simulations
-        head = f"{mover} to play, {self.root_visits[i]} visits, value {values[i]:+.3f} for {mover}"
+        head = f"{mover} to play, {self.root_visits[i]} visits, value {values[i]:+.3f} for {side}"
         rows = [
             f"  {self.env.to_text(move.action):>5} {move.visits:6d} visits  value {move.q:+.3f}"
             f"  prior {move.prior:.3f}  {' '.join(map(self.env.to_text, move.line[:plies]))}"

@@ -203,6 +203,10 @@ def test_the_view_of_black() -> None:
     assert black.win_rate[1] == pytest.approx(1 - own.win_rate[1], nan_ok=True)
     assert black.lower_bound[1] == pytest.approx(1 - own.lower_bound[1], nan_ok=True)
     assert np.array_equal(black.score_stdev, own.score_stdev, equal_nan=True)
+    for again in (black.as_black(), own.as_white().as_black()):
+        assert again.value.tolist() == black.value.tolist()
+        assert (again.leading.tolist(), again.views.tolist()) == (own.leading.tolist(), [1, -1])
+    assert [found.describe(1).splitlines()[0].split()[-1] for found in (own, black)] == ["White", "Black"]
 
 
 class TestForbidden:

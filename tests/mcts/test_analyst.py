@@ -182,6 +182,12 @@ class TestMoves:
         assert answer.action == player.suggest_move()
         assert alone.action == alone.found.best()
 
+    def test_gumbel_plays_the_best(self) -> None:
+        """The last two candidates have equal visits."""
+        with Analyst(HashEvaluator(), settings="gumbel") as analyst:
+            answer = analyst.ask(GO, ["C3"], Limit(32), level=10).last()
+        assert answer.action == answer.found.best() == answer.found.leading[0]
+
     def test_a_search_ends_when_its_move_is_certain(self) -> None:
         with Analyst(HashEvaluator()) as analyst:
             answer = analyst.ask(GO, ["C3"], Limit(4000, certain=True), level=10).last()
