@@ -3,6 +3,7 @@
 import math
 import threading
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -68,7 +69,8 @@ class Answer:
             has failed.
         is_last: whether the search has ended.
         readouts: simulations that were done for the question; those of a kept tree do not count.
-        action: the move to play, in the last answer to a question with a level; None if the game is over.
+        action: the move to play, in the last answer to a question with a level; None if the game is over or the question
+            was stopped, and at the level "even" if `Limit.until` was set before the search.
         opponent: how strong the other side seems to be, for the level "even"; None for other levels.
         least_behind: points that the player to move must be behind to resign.  At a level below the greatest the
             opponent may lose points too, so that a small lead of the opponent is not safe.
@@ -160,19 +162,24 @@ class Question:
         self.wake(self)
 
     def answer(self, answer: Answer) -> None:
-        """Give the client an answer, first by `tell`; do nothing if it has the last one already."""
+        """Give the client an answer, first by `tell`; do nothing if it has the last one already.
+
+        If `tell` raises, the error is printed, and the search is stopped.
+        """
         if self._ended.is_set():
             return
         self.due = time.monotonic() + (self.every or math.inf)
         try:
             if self.tell is not None:
                 self.tell(answer)
-        finally:  # also if `tell` raises, since threads wait for the answer
-            with self._told:
-                self.newest = answer
-                self._told.notify_all()
-            if answer.is_last:
-                self._ended.set()
+        except Exception:  # it must not reach the thread, which searches for other clients too
+            traceback.print_exc()
+            self.stopped = True
+        with self._told:
+            self.newest = answer
+            self._told.notify_all()
+        if answer.is_last:
+            self._ended.set()
 
     def __iter__(self) -> Iterator[Answer]:
         """Yield the newest answer whenever there is a new one, and the last one at the end.

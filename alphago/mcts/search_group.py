@@ -3,7 +3,6 @@
 import math
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -177,8 +176,7 @@ class SearchGroup:
     def fail(self, error: Exception) -> None:
         """End all questions with an error."""
         for question in (failed := self.questions):
-            with suppress(Exception):  # a client that cannot be told must not keep the thread from the others
-                question.answer(Answer(question.position, None, is_last=True, error=error))
+            question.answer(Answer(question.position, None, is_last=True, error=error))
         del self.coming[: len(failed) - len(self.searched)]  # other threads may have appended to it meanwhile
         self.searched.clear()
         self.budget[:] = 0
@@ -201,9 +199,9 @@ class SearchGroup:
         """Return the fields of an `Answer` that tell of the move, for the question in a slot; none without a level."""
         question, search, games = self.searched[slot], self.search, np.array([slot])
         level = question.level
-        if level is None or question.stopped or question.position.is_over:
+        # "even" is no number yet if `Limit.until` was set before the search.
+        if level is None or isinstance(level, str) or question.stopped or question.position.is_over:
             return {}
-        assert not isinstance(level, str)  # "even" was made a number
         if level < FULL_STRENGTH:
             return level_move(search, slot, level, self.analyst.random.random(), question.end)._asdict()
         if search.tree.visits[slot, ROOT] > 1:  # more than the root's own evaluation

@@ -219,6 +219,8 @@ class TestMoves:
         position = GoEnv(5).position().after(["C3", "C2", "A1"])
         with Analyst(net) as analyst:
             answer = analyst.ask(position, level="even").last()
+            (stop := threading.Event()).set()
+            assert analyst.ask(position, limit=Limit(until=stop), level="even").last().action is None
         assert answer.opponent.moves == 2
         assert position.legal_mask[answer.action]
 
@@ -310,6 +312,11 @@ class TestClients:
         with Analyst(broken) as analyst, pytest.raises(RuntimeError, match="a broken network"):
             analyst.ask(GO, (), Limit(4)).last()
         assert "Traceback" in capsys.readouterr().err
+        with Analyst(HashEvaluator(), threads=1) as analyst:
+            other = analyst.ask(GO, (), Limit(400))
+            analyst.ask(GO, (), Limit(200), tell=lambda answer: 1 / 0).wait()
+            assert other.last().readouts == 400
+        assert "ZeroDivisionError" in capsys.readouterr().err
         nothing = (Forbidden(1, frozenset(range(26))),)
         with Analyst(HashEvaluator()) as analyst:
             with pytest.raises(ValueError, match="a legal move must be left to search"):
