@@ -158,5 +158,4 @@ def chosen_action(answer: Answer) -> int:
     """
     if answer.shares is not None:
         return int(answer.shares.argmax())
-    by_visits = answer.found.visits[0] + answer.found.prior[0]
-    return int(by_visits.argmax()) if answer.action is None else answer.action
+    return int((answer.found.visits[0] + answer.found.prior[0]).argmax()) if answer.action is None else answer.action

@@ -49,7 +49,7 @@ def analyze(
     Args:
         positions: one position, or any number of positions of the same game; their komi may differ.
         net: as in `MCTSPlayer`.  Scores and ownership are known only if the network forecasts them.
-        readouts: simulations for each position; 0 for the network alone.
+        readouts: simulations for each position; 0 for the network alone, which knows of no moves that win at once.
         avoid: moves, as actions or text, that the player to move must not play.
         allow: the only moves that the player to move may play; empty for all moves.
         depth: `avoid` and `allow` hold for the moves of that player in the first `depth` plies from the position on.
@@ -108,14 +108,16 @@ def iter_analysis(
     `analyze` explains the arguments that are not listed here, and the exceptions.
 
     Args:
-        every: seconds between two results.  The first result comes at once and has only the network's evaluations.
+        every: seconds between two results.  The first result comes at once and has only the network's evaluations; as
+            in a search, a position in which a move wins at once has the value 1.
         stop: an event that ends the search early; one last result follows.
     """
     boards = [positions] if isinstance(positions, Position) else list(positions)
     slots = len(boards)  # all side by side, so that each result has news of every position
     analyst = open_analyst(boards, net, readouts, settings, symmetries, device=device, threads=threads, slots=slots)
     options = analyst_options(boards, avoid, allow, depth, plies=plies, move_ownership=move_ownership)
-    return yield_analyses(analyst, boards, Limit(readouts, until=stop), check_positive("every", every), options)
+    check_positive("every", every, threading.TIMEOUT_MAX)
+    return yield_analyses(analyst, boards, Limit(readouts, until=stop), every, options)
 
 
 def yield_analyses(

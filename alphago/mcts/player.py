@@ -9,7 +9,7 @@ from alphago.env.game import GameEnv, check_env
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import PLIES, Analysis
 from alphago.mcts.evaluator import as_evaluator, network_and_game
-from alphago.mcts.kernels.nodes import ROOT
+from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.level_choice import level_move
 from alphago.mcts.levels import FULL_STRENGTH, Level, check_level, level_conditions
 from alphago.mcts.lost_turns import LostTurns
@@ -165,7 +165,7 @@ class MCTSPlayer:
             ValueError: once the game is over.
         """
         self._check_going_on("no move to pick")
-        if self.root_visits < 2:  # at most the root's own evaluation
+        if self.search.tree.at("first_child", _GAME)[0] == NONE:  # at most the root is evaluated
             self.tree_search()
         by_chance = np.array([len(self.position.moves) < self.temperature_plies])
         return int(self.search.choose(_GAME, by_chance, self.generator.random(1))[0])

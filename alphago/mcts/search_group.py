@@ -122,8 +122,7 @@ class SearchGroup:
             self.prepare_slot(slot)  # may take seconds, in which the next questions may be told to stop
             slots.append(slot)
         games = np.array(slots, np.int64)
-        plies = [self.searched[slot].position.move_number for slot in slots]
-        self.search.begin_move(games, np.array(plies, np.int32))
+        self.search.begin_move(games, np.array([self.searched[slot].position.move_number for slot in slots], np.int32))
         self.search.expand_roots(games)
         games = games[self.budget[games] > 0]  # those to be searched
         if len(games) and self.kind.settings.needs_readouts:

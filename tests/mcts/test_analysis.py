@@ -265,6 +265,8 @@ def test_growing_results() -> None:
     assert (visits[0], visits[-1]) == (1, 91)
     assert visits == sorted(visits)
     assert np.array_equal(grown[-1].visits, analyze([OPEN, NEAR_END], HashForecaster(), 90, settings=settings).visits)
+    with pytest.raises(ValueError, match="every must be a number > 0 and <= 9"):
+        iter_analysis(OPEN, HashForecaster(), 1, every=1e10)
 
 
 def test_stop_ends_a_search_of_any_length() -> None:

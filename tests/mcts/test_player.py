@@ -73,6 +73,12 @@ class TestVerbs:
         player.suggest_move()
         assert player.root_visits == kept + 64
 
+    def test_nothing_is_searched_for_a_single_candidate(self) -> None:
+        for settings, readouts in (("gumbel", 1), (Gumbel(considered=1), 32)):
+            player = MCTSPlayer(GO5, HashEvaluator(), readouts, two_player_mode=True, settings=settings)
+            assert player.suggest_move() == player.analysis().best()
+            assert player.root_visits == 1
+
     def test_nothing_is_searched_after_the_end(self) -> None:
         player = MCTSPlayer(GO5, HashEvaluator())
         player.play_move(25)
