@@ -259,9 +259,9 @@ export class TreeSearch {
     return priors;
   }
 
-  /** The children of the root with visits, the best first: by visits, then by prior, then by number. */
+  /** The children of the root with visits, the best first: by visits, then by value, by prior and by number. */
   ranked() {
     const tried = this.root.children.filter(({ visits }) => visits > 0);
-    return tried.sort((one, other) => other.visits - one.visits || other.prior - one.prior || one.action - other.action);
+    return tried.sort((one, other) => other.visits - one.visits || other.sum - one.sum || other.prior - one.prior || one.action - other.action);
   }
 }
