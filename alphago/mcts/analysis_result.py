@@ -199,7 +199,7 @@ class Analysis:
         Args:
             values, limits: [n, A] or [n, 1], in the rows' views; NaN if unknown, and so is the result.
         """
-        sign = self.signs[:, None].astype(values.dtype)
+        sign = self.signs[:, None]  # int8, so that the results stay float32
         return sign * np.minimum(sign * values, sign * limits)
 
     @cached_property

@@ -36,7 +36,7 @@ class Analyst:
     or of an earlier position of the game, if there is one.
 
     Args:
-        network: as in `MCTSPlayer`.
+        network: as in `MCTSPlayer`.  Levels count as measured only if the network is given itself, not by its name.
         settings, symmetries, device: as in `alphago.analyze`.
         threads: how many threads search; None for one per core.
         forecasts: whether the network forecasts scores and ownership, if it can; then boards stay in the CPU's memory.

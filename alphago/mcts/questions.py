@@ -69,8 +69,8 @@ class Answer:
             has failed.
         is_last: whether the search has ended.
         readouts: simulations that were done for the question; those of a kept tree do not count.
-        action: the move to play, in the last answer to a question with a level; None if the game is over or the question
-            was stopped, and at the level "even" if `Limit.until` was set before the search.
+        action: the move to play, in the last answer to a question with a level; None if the game is over or the
+            question was stopped, and at the level "even" if `Limit.until` was set before the search.
         opponent: how strong the other side seems to be, for the level "even"; None for other levels.
         least_behind: points that the player to move must be behind to resign.  At a level below the greatest the
             opponent may lose points too, so that a small lead of the opponent is not safe.

@@ -22,7 +22,7 @@ from alphago.mcts.tree_reading import read_analysis
 from alphago.system.validation import MOST_READOUTS
 
 FIRST_LEAVES = 8  # of a wave of a long question, at first
-# Simulations of a question in one wave: those of a tree without new leaves need no evaluation, and must not delay a stop.
+# The most simulations of a question in one wave, so that a stop is heeded soon also in a tree without new leaves.
 MOST_OF_A_WAVE = 2**16
 VISITS_PER_LEAF = 50  # visits of its tree for each leaf of a wave: long waves hardly harm the search of a large tree
 

@@ -17,7 +17,6 @@ from alphago.mcts.opponent import OpponentStrength
 from alphago.mcts.puct import PuctRule
 from alphago.mcts.questions import LONG, Answer, Limit
 from alphago.mcts.search import Forbidden
-from alphago.mcts.tree import Tree
 from tests import diagrams
 from tests.mcts.trees import Counting
 from tests.ui.own_games import OwnedByBlack
@@ -32,23 +31,6 @@ def net() -> NeuralNet:
     """A network that forecasts score and ownership."""
     torch.manual_seed(5)
     return NeuralNet(GoEnv(5), tower_height=1, channels=8).eval()
-
-
-class Told(PuctRule):
-    """Notes the plies and the readouts of searches."""
-
-    numbers: list[int] = []
-
-    def begin_move(self, games: np.ndarray, plies: np.ndarray) -> None:
-        self.numbers += plies.tolist()
-
-    def prepare(self, tree: Tree, games: np.ndarray, readouts: np.ndarray) -> None:
-        self.numbers += readouts.tolist()
-
-
-class Telling(Puct):
-    def new_rule(self, games: int, actions: int) -> PuctRule:
-        return Told(self, games)
 
 
 def same(one: Analysis, other: Analysis) -> None:
@@ -160,12 +142,15 @@ class TestTrees:
             added = analyst.ask(GO, (), Limit(40, added=True)).last()
         assert (added.readouts, added.found.root_visits[0]) == (40, 81)
 
-    def test_a_rule_of_ones_own_prepares_each_search(self) -> None:
-        with Analyst(HashEvaluator(), settings=Telling()) as analyst:
+    def test_a_rule_of_ones_own_prepares_each_search(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        told: list[int] = []
+        monkeypatch.setattr(PuctRule, "begin_move", lambda rule, games, plies: told.extend(plies))
+        monkeypatch.setattr(PuctRule, "prepare", lambda rule, tree, games, readouts: told.extend(readouts))
+        with Analyst(HashEvaluator(), settings=Puct()) as analyst:
             analyst.ask(GO, ["C3"], Limit(20)).last()
-            with pytest.raises(ValueError, match="readouts must be limited in the search Telling, got None"):
+            with pytest.raises(ValueError, match="readouts must be limited in the search Puct, got None"):
                 analyst.ask(GO, (), ENDLESS)
-        assert Told.numbers == [1, 20]
+        assert told == [1, 20]
 
     def test_gumbel_starts_from_the_root(self) -> None:
         with Analyst(HashEvaluator(), settings=Gumbel()) as analyst:
