@@ -12,7 +12,7 @@ from alphago.drawing.shapes import Drawing
 from alphago.env.batch import GameBatch
 from alphago.env.game import PLAYER_NAMES, GameEnv
 from alphago.env.position import PLAIN, Look, Position
-from alphago.system.validation import shown
+from alphago.system.validation import list_keywords, shown
 
 SYMBOLS = {1: "X", -1: "O"}
 PLAYERS = {"black": 1, "b": 1, "white": -1, "w": -1}
@@ -30,14 +30,16 @@ def check_player(player: int | str) -> int:
     return int(value)
 
 
-def check_board(board: object, shape: tuple[int, int]) -> np.ndarray:
+def check_board(board: object, shape: tuple[int, int], name: str = "board") -> np.ndarray:
     """Return a board as int8 [height, width] of 1, -1 and 0; raise ValueError for a wrong shape or other numbers."""
     try:
         stones = np.asarray(board)
     except ValueError:  # rows of different lengths
         stones = np.zeros(0)  # refused below because of its shape
     if stones.shape != tuple(shape) or not np.isin(stones, (-1, 0, 1)).all():
-        raise ValueError(f"board must be {list(shape)} points of 1, -1 and 0, got {list(stones.shape)}: {shown(board)}")
+        raise ValueError(
+            f"{name} must be {list(shape)} points of 1, -1 and 0, got {list(stones.shape)}: {shown(board)}"
+        )
     return stones.astype(np.int8)
 
 
@@ -138,8 +140,10 @@ class StonesEnv(GameEnv):
         return follow(boards, to_play, lambda board, mover: self.position(board=board, to_play=mover, **setup))
 
     def position_of(self, batch: GameBatch, slot: int) -> Position:
-        """Return the position in a slot, with the stones as its set-up instead of the moves that led to it."""
+        """Return a slot's position without its moves; the stones become its set-up if the game has such set-ups."""
         position: Any = super().position_of(batch, slot)
+        if "board" not in list_keywords(position.batch.reset):
+            return position
         return self.make_position(position.batch, {"board": position.board.tolist(), "to_play": position.to_play})
 
     @cached_property

@@ -39,7 +39,7 @@ def check_setup(
     doubled_komi = int(2 * check_komi(komi))
     if stones is None and mover == layout.BLACK:  # with White to move, the empty board is a set-up
         return None, mover, doubled_komi
-    placed = np.zeros((size, size), np.int8) if stones is None else check_board(stones, (size, size))
+    placed = np.zeros((size, size), np.int8) if stones is None else check_board(stones, (size, size), "stones")
     return placed.ravel(), mover, doubled_komi
 
 

@@ -89,7 +89,7 @@ def exam(
     given_exam = None if file is None else find_exam(file)
     listed = networks if isinstance(networks, (list, tuple)) else [networks]
     # Of networks that are not given by their names.
-    names = [f"network {number}" for number in range(1, len(listed) + 1)] if len(listed) > 1 else ["network"]
+    names = ["network"] if len(listed) == 1 else [f"network {number}" for number in range(1, len(listed) + 1)]
     pairs = zip(listed, names, strict=True)
     examinees = [make_examinee(network, name, counts, search, given_exam) for network, name in pairs]
     if not examinees or not all(examinee.readouts for examinee in examinees):

@@ -16,7 +16,7 @@ from alphago.env.position import Position
 from alphago.mcts.analysis_result import Analysis, join_analyses
 from alphago.mcts.evaluator import AveragedEvaluator, Evaluator, as_evaluator, as_network
 from alphago.mcts.kept_trees import KeptTrees
-from alphago.mcts.levels import check_level
+from alphago.mcts.levels import FULL_STRENGTH, check_level
 from alphago.mcts.opponent import OpponentStrength, StrengthEstimator
 from alphago.mcts.questions import Answer, Kind, Limit, Question
 from alphago.mcts.search import Forbidden, check_move_left, leaves_for, without_empty
@@ -162,7 +162,8 @@ class Analyst:
             forbidden = without_empty(avoid[i]) if avoid else ()
             if not position.is_over:
                 check_move_left(position, forbidden)
-            questions.append(Question(position, self._kind(position, limit, beside), limit, avoid=forbidden, **options))
+            kind = self._kind(position, limit, beside, options.get("level"))
+            questions.append(Question(position, kind, limit, avoid=forbidden, **options))
         self._enqueue(questions)
         return questions
 
@@ -194,12 +195,13 @@ class Analyst:
 
     # -- threads -------------------------------------------------------------------------------------
 
-    def _kind(self, position: Position, limit: Limit, beside: int) -> Kind:
-        """Return the kind of search of a question; beside: as in `ask_all`."""
+    def _kind(self, position: Position, limit: Limit, beside: int, level: float | str | None) -> Kind:
+        """Return the kind of search of a question; beside: as in `ask_all`; level: of `Question`."""
         readouts = MOST_READOUTS if limit.readouts is None else max(1, limit.readouts)
         leaves = UNLIMITED_LEAVES if limit.readouts is None else leaves_for(beside, readouts)
         settings = self._settings_for(readouts, leaves)
-        if limit.readouts is None and settings.needs_readouts:
+        has_own_readouts = isinstance(level, (int, float)) and level < FULL_STRENGTH
+        if limit.readouts is None and settings.needs_readouts and not has_own_readouts:
             raise ValueError(f"readouts must be limited in the search {type(settings).__name__}, got None")
         return Kind(position.env, settings)
 

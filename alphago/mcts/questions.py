@@ -175,11 +175,12 @@ class Question:
         except Exception:  # it must not reach the thread, which searches for other clients too
             traceback.print_exc()
             self.stopped = True
-        with self._told:
-            self.newest = answer
-            self._told.notify_all()
-        if answer.is_last:
-            self._ended.set()
+        finally:
+            with self._told:
+                self.newest = answer
+                self._told.notify_all()
+            if answer.is_last:
+                self._ended.set()
 
     def __iter__(self) -> Iterator[Answer]:
         """Yield the newest answer whenever there is a new one, and the last one at the end.

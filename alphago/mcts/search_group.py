@@ -121,6 +121,8 @@ class SearchGroup:
             del self.coming[0]  # only now: other threads always find the question in `questions`
             self.prepare_slot(slot)  # may take seconds, in which the next questions may be told to stop
             slots.append(slot)
+        if not slots:
+            return
         games = np.array(slots, np.int64)
         self.search.begin_move(games, np.array([self.searched[slot].position.move_number for slot in slots], np.int32))
         self.search.expand_roots(games)

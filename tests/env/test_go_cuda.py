@@ -55,10 +55,10 @@ def test_what_does_not_fit_is_refused(backend: Backend) -> None:
         batch.planes(slots, np.empty((6, 16, 5, 5)))
     with pytest.raises(ValueError, match="follow each other evenly, got steps of 8 and 1"):
         batch.planes(slots, backend.zeros((6, 16, 5, 8), np.float32)[..., :5])
-    with pytest.raises(ValueError, match=r"board must be \[5, 5\] points of 1, -1 and 0, got \[3, 3\]"):
+    with pytest.raises(ValueError, match=r"stones must be \[5, 5\] points of 1, -1 and 0, got \[3, 3\]"):
         batch.reset(slots, stones=np.zeros((3, 3)))
     for number in (2, 256, 0.9, np.nan):
-        with pytest.raises(ValueError, match=r"board must be .* points of 1, -1 and 0"):
+        with pytest.raises(ValueError, match=r"stones must be .* points of 1, -1 and 0"):
             batch.reset(slots, stones=np.full((5, 5), number))
     with pytest.raises(ValueError, match="the chain at A5 has no liberty"):
         batch.reset(slots, stones=np.array([[1, -1, 0, 0, 0], [-1, 0, 0, 0, 0], *[[0] * 5] * 3]))

@@ -89,6 +89,7 @@ def test_a_position_keeps_its_board_in_other_planes(env: GameEnv) -> None:
         assert np.array_equal(again.board, position.board)
         assert again.to_play == position.to_play
         assert isinstance(env, GoEnv) <= (again.move_number == 3)
+    assert list(VectorEnv(TicTacToeEnv(), 1).position(0).replay())  # a game whose set-ups have no board
 
 
 @pytest.mark.parametrize(

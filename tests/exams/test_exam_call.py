@@ -72,6 +72,7 @@ class TestErrors:
             ("an exam must be taken by networks, got random", "random", 0, file),
             ("every network must have a name of its own, got .*3.safetensors@0 twice", [three, three], 0, file),
             ("there must be a network and readouts, got", three, (), file),
+            ("there must be a network and readouts, got", [], 0, file),
         ):
             with pytest.raises(ValueError, match=message):
                 alphago.exam(networks, readouts, file=exam)

@@ -143,14 +143,15 @@ class TestTrees:
         assert (added.readouts, added.found.root_visits[0]) == (40, 81)
 
     def test_a_rule_of_ones_own_prepares_each_search(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        told: list[int] = []
-        monkeypatch.setattr(PuctRule, "begin_move", lambda rule, games, plies: told.extend(plies))
-        monkeypatch.setattr(PuctRule, "prepare", lambda rule, tree, games, readouts: told.extend(readouts))
+        told: list[list[int]] = []
+        monkeypatch.setattr(PuctRule, "begin_move", lambda rule, games, plies: told.append(plies.tolist()))
+        monkeypatch.setattr(PuctRule, "prepare", lambda rule, tree, games, readouts: told.append(readouts.tolist()))
         with Analyst(HashEvaluator(), settings=Puct()) as analyst:
             analyst.ask(GO, ["C3"], Limit(20)).last()
             with pytest.raises(ValueError, match="readouts must be limited in the search Puct, got None"):
                 analyst.ask(GO, (), ENDLESS)
-        assert told == [1, 20]
+            assert analyst.ask(GO, (), ENDLESS, level=1).last().found is not None  # a level has readouts of its own
+        assert told[:2] == [[1], [20]]
 
     def test_gumbel_starts_from_the_root(self) -> None:
         with Analyst(HashEvaluator(), settings=Gumbel()) as analyst:

@@ -206,6 +206,7 @@ class TestEncodings:
     )
     def test_damaged_escape_sequences(self, text: bytes) -> None:
         assert "".join(part.text for part in decode(text)).startswith("(;")
+        assert len(decode(text, one_game=True)) == 1
 
     @pytest.mark.parametrize("name", ["iso8859-2", "cp1250", "cp1257"])
     def test_other_letters_of_latin_words(self, name: str) -> None:

@@ -92,8 +92,12 @@ class DecodedText(NamedTuple):
     fault: str = ""
 
 
-def decode(data: bytes) -> list[DecodedText]:
-    """Return the text of a file in parts, one for each game; a single part if one encoding is certain for the file."""
+def decode(data: bytes, *, one_game: bool = False) -> list[DecodedText]:
+    """Return the text of a file in parts, one for each game; a single part if one encoding is certain for the file.
+
+    Args:
+        one_game: whether the file is decoded as one game, however many there are.
+    """
     for mark, name in MARKS:
         if data.startswith(mark):
             return [decode_as(data[len(mark) :], name)]
@@ -102,7 +106,8 @@ def decode(data: bytes) -> list[DecodedText]:
     if data.isascii() and ESCAPE_SEQUENCE.search(data) is None:  # else ASCII bytes may stand for other letters
         return [DecodedText(data.decode("ascii"))]
     likely = guess_encoding(data)
-    return [decode_game(part, likely) for part in split_games(data, likely)]
+    parts = [data] if one_game else split_games(data, likely)
+    return [decode_game(part, likely) for part in parts]
 
 
 def decode_as(data: bytes, name: str) -> DecodedText:

@@ -108,8 +108,8 @@ def open_text(page: QueryReader, query: Query) -> dict[str, Any]:
     text = query.get("text")
     if not isinstance(text, str) or len(text) > MOST_MESSAGE or max(text, default="") > "\xff":
         raise ValueError(f"a file must be a text of at most {MOST_MESSAGE} bytes, got {shown(text)}")
-    decoded = "".join(part.text for part in decode(text.encode("latin-1")))
-    return game_answer(page, open_sgf(decoded, page.usual_games))
+    [decoded] = decode(text.encode("latin-1"), one_game=True)
+    return game_answer(page, open_sgf(decoded.text, page.usual_games))
 
 
 def open_run_game(page: QueryReader, query: Query) -> dict[str, Any]:

@@ -270,7 +270,7 @@ export class Desk {
 
 /** The link in a file that the page has saved. @param {string} text */
 function linkIn(text) {
-  const { format, link } = tried(() => JSON.parse(text.trim())) ?? {};
+  const { format, link } = tried(() => JSON.parse(text.slice(text.indexOf("{")))) ?? {};
   if (format !== FORMAT) throw new Error("the file must be a game that this page saved");
   return link;
 }
@@ -396,6 +396,6 @@ const COMMANDS = {
     desk.tell({ type: "file", name, text });
     return false;
   },
-  open: (desk, { text }) => desk.put(desk.queries.ask(/^\s*{/.test(text) ? { action: "link", link: linkIn(text) } : { action: "open", text }), { end: 0 }),
+  open: (desk, { text }) => desk.put(desk.queries.ask(/^(ï»¿)?\s*{/.test(text) ? { action: "link", link: linkIn(text) } : { action: "open", text }), { end: 0 }),
   "run-game": (desk, { run, game }) => desk.put(desk.queries.ask({ action: "run-game", run, title: game }), { end: 0 }),
 };
