@@ -20,7 +20,6 @@ from tests.devices import needs_compiler
 
 ROOT = Path(__file__).parents[2]
 ALL = {**PROGRAMS, "trees": TREES}
-needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no nvcc")
 
 
 def test_a_name_with_two_values_is_refused() -> None:
@@ -139,7 +138,7 @@ def test_indices_stay_inside_and_numbers_do_not_overflow(tmp_path: Path) -> None
     assert run.stdout == "clean\n", run.stderr
 
 
-@needs_nvcc
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no nvcc")
 @pytest.mark.slow
 @pytest.mark.parametrize("architecture", ["sm_75", "sm_80", "sm_90"])
 @pytest.mark.parametrize("game", ALL)

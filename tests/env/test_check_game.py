@@ -15,16 +15,10 @@ from alphago.env.go_batch import GoBatch
 from alphago.env.plain_batch import PlainBatch
 from alphago.env.symmetry import Symmetries
 from alphago.examples.tic_tac_toe import TicTacToe, TicTacToeEnv
+from alphago.mcts.warm_up import PlainGame
 from tests.naive.go import naive_go
 
-
-class DecisiveEnv(TicTacToeEnv):
-    """Tic-tac-toe in which searches look for moves that win at once."""
-
-    has_decisive_moves = True
-
-
-OTHERS = [GoEnv(3, margin_weight=0.3), TicTacToeEnv(), DecisiveEnv()]
+OTHERS = [GoEnv(3, margin_weight=0.3), TicTacToeEnv(), PlainGame()]  # the last one has decisive moves
 VIEWED = [GoEnv(5), GoEnv(3, komi=20), ReversiEnv(4), GomokuEnv(6, 4), ConnectFourEnv(), OwareEnv()]
 
 
@@ -56,10 +50,7 @@ def caught(env: GameEnv, plain: GameEnv | None = None, **options: object) -> str
 
 SQUARE = symmetry.square(3)
 EXCHANGED = SQUARE.actions[[0, 3, 2, 1, 4, 5, 6, 7]]
-
-
-def never_over(self: TicTacToe) -> bool:
-    return False
+ENDLESS = {"is_over": lambda self: False}
 
 
 def shallow_copy(self: TicTacToe) -> TicTacToe:
@@ -72,10 +63,6 @@ def first_players_outcome(self: TicTacToe) -> float:
     return float(self.winner())
 
 
-def taken_squares_too(self: TicTacToe) -> np.ndarray:
-    return np.full(9, not self.is_over())
-
-
 def dict_key(self: TicTacToe, action: int) -> None:
     raise KeyError("corner")
 
@@ -85,7 +72,7 @@ def dict_key(self: TicTacToe, action: int) -> None:
     [
         ({"legal_mask": lambda self: self.board == 0}, r"legal_mask: expected nothing legal once .*, got [A-C1-3 ]+\n"),
         ({"legal_mask": lambda self: np.zeros(9, bool)}, r"legal_mask: expected to have a legal action in a game that"),
-        ({"legal_mask": taken_squares_too, "is_over": never_over}, r"is_over: expected True after max_moves = 9 plies"),
+        ({**ENDLESS, "legal_mask": lambda self: np.ones(9, bool)}, "is_over: expected True after max_moves = 9 plies"),
         ({"copy": lambda self: self}, r"copy, seen by to_play: expected 1 \(the original does not .*, got -1"),
         ({"copy": shallow_copy}, r"copy, seen by to_play: expected -1 \(as in the original\), got 1\n .* after \w\d "),
         ({"planes": lambda self: np.zeros((2, 3, 3), np.float32)}, r"planes: expected different answers for diff"),
@@ -179,7 +166,7 @@ def test_a_wrong_decisive_move_is_caught(answer: Callable[[np.ndarray, np.ndarra
                 out[i] = [*answer(legal, wins), -1][0]
             return out
 
-    env = DecisiveEnv()
+    env = PlainGame()
     env.new_batch = lambda count, device="cpu": Batch(env, count)  # type: ignore[method-assign]
     if text:
         assert re.match(text, caught(env))
@@ -190,9 +177,9 @@ def test_a_wrong_decisive_move_is_caught(answer: Callable[[np.ndarray, np.ndarra
 # --- bad games: Go with a fault --------------------------------------------------------------------
 
 
-def faulty(batch: type[GameBatch], planes: int | None = None) -> GoEnv:
+def faulty(batch: type[GameBatch]) -> GoEnv:
     """Go on 3x3 whose batches are of another class."""
-    env = GoEnv(3, komi=0.5, planes=planes)
+    env = GoEnv(3, komi=0.5)
     env.new_batch = lambda count, device="cpu": batch(env, count)
     return env
 
@@ -221,10 +208,7 @@ def negated(out: np.ndarray, *_: object) -> object:
 
 
 FIRST_POINT_FORGOTTEN = spoilt("legal_mask", lambda out, *_: out[:, 0].fill(False))
-OWNERSHIP_IN_BLACKS_VIEW = spoilt("ownership", in_blacks_view)
 OWNERSHIP_OF_THE_LAST_ROW_MISSING = spoilt("ownership", lambda out, *_: out[:, -3:].fill(0))
-OWNERSHIP_IN_POINTS = spoilt("ownership", lambda out, *_: np.multiply(out, 2, out))
-NEW_ARRAY = spoilt("to_play", lambda out, *_: out.copy())
 FIRST_SLOT_ONLY = spoilt("outcome", lambda out, *_: out.fill(out[0] if len(out) else 0))
 KOMI_TWICE = spoilt("score", lambda out, *_: np.subtract(out, 0.5, out))
 SLOT_IN_HASH = spoilt("hash", lambda out, slots, _: np.add(out, slots.astype(out.dtype), out))
@@ -279,7 +263,10 @@ class NeedsASlot(GoBatch):
     [
         (FIRST_POINT_FORGOTTEN, "legal_mask: expected A3 legal (as in the plain game), got A3 illegal"),
         (Unfilled, "planes: expected all of `out` filled, the same each time, got two answers that differ"),
-        (NEW_ARRAY, "to_play: expected the array `out` as the answer, got something else"),
+        (
+            spoilt("to_play", lambda out, *_: out.copy()),
+            "to_play: expected the array `out` as the answer, got something else",
+        ),
         (ShortReplay, "replay, seen by "),
         (HastyReach, "reach, seen by to_play: expected "),
         (StuckReach, "reach, seen by "),
@@ -296,11 +283,12 @@ def test_faults_of_a_fast_game_are_caught(batch: type[GameBatch], text: str) -> 
 
 def test_a_wrong_ownership_is_caught() -> None:
     """Alone where it has no sense or turns the board, else by the plain game."""
-    assert caught(faulty(OWNERSHIP_IN_POINTS)).startswith("ownership: expected -1, 0 or 1 for each point, got [")
+    in_points = spoilt("ownership", lambda out, *_: np.multiply(out, 2, out))
+    assert caught(faulty(in_points)).startswith("ownership: expected -1, 0 or 1 for each point, got [")
     alone = caught(faulty(OWNERSHIP_OF_THE_LAST_ROW_MISSING))
     assert re.match(r"symmetries\[\d\], seen by ownership: expected \[.*\(the same game, all moves turned", alone)
     twin = naive_go(3, komi=0.5)
-    assert caught(faulty(OWNERSHIP_IN_BLACKS_VIEW), twin).startswith("ownership: expected [")
+    assert caught(faulty(spoilt("ownership", in_blacks_view)), twin).startswith("ownership: expected [")
 
 
 def test_a_twin_that_alone_has_a_score_is_not_asked_for_it() -> None:
@@ -368,7 +356,7 @@ def test_a_config_may_be_an_attribute_of_the_object() -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"is_over": never_over}, "legal_mask of BrokenEnv.* must have a legal action in a game that is not over"),
+        (ENDLESS, "legal_mask of BrokenEnv.* must have a legal action in a game that is not over"),
         ({"legal_mask": lambda self: None}, r"legal_mask of BrokenEnv.* must return an array \[9\], got None"),
         ({"planes": lambda self: np.ones(3)}, r"planes of BrokenEnv.* must return an array \[2, 3, 3\], got array"),
         ({"copy": lambda self: None}, "copy of BrokenEnv.* must return another state, got None"),
@@ -376,7 +364,7 @@ def test_a_config_may_be_an_attribute_of_the_object() -> None:
         ({"score": lambda self: np.inf}, "score of BrokenEnv.* must be a number from .* got inf"),
         ({"planes": lambda self: np.full((2, 3, 3), np.nan)}, "planes of BrokenEnv.* must be finite, got array"),
         ({"to_play": property(lambda self: 0, lambda *_: None)}, "to_play of BrokenEnv.* must be 1 or -1, got 0"),
-        ({"is_over": never_over, "legal_mask": lambda self: np.ones(9, bool)}, "is_over of .* after max_moves, 9 pl"),
+        ({**ENDLESS, "legal_mask": lambda self: np.ones(9, bool)}, "is_over of .* after max_moves, 9 pl"),
     ],
 )
 def test_whatever_plays_a_broken_game_names_it(changes: dict[str, object], sentence: str) -> None:

@@ -7,12 +7,12 @@ from alphago import GoEnv, check_game
 from alphago.env.kernels import go_row as layout
 from tests.naive.go import naive_go, random_board
 
+RULES = [{"ko": ko, "suicide": suicide} for ko in ("simple", "positional", "situational") for suicide in (False, True)]
 # Hundreds of captures on a tiny board, in games without passes: nearly every legal point is one that superko left.
 CROWDED = [
-    (size, games, {"max_moves": limit, "first_pass": limit, "ko": ko, "suicide": suicide})
+    (size, games, {"max_moves": limit, "first_pass": limit, **rules})
     for size, games, limit in ((2, 3, 60), (3, 1, 150), (4, 1, 150))
-    for ko in ("simple", "positional", "situational")
-    for suicide in (False, True)
+    for rules in RULES
 ]
 # How many times as many games.
 THOROUGH = [1, pytest.param(10, marks=pytest.mark.slow)]
@@ -36,10 +36,7 @@ THOROUGH = [1, pytest.param(10, marks=pytest.mark.slow)]
         (19, 1, {"max_moves": 12}),
         (19, 1, {"max_moves": 8, "planes": 17}),
         (25, 1, {"max_moves": 3}),
-        (2, 6, {"max_moves": 20, "ko": "simple"}),
-        (2, 6, {"max_moves": 20, "ko": "situational"}),
-        (2, 6, {"max_moves": 20, "suicide": True}),
-        (2, 6, {"max_moves": 20, "ko": "simple", "suicide": True}),
+        *((2, 6, {"max_moves": 20, **rules}) for rules in RULES[:-1]),
         (2, 6, {"max_moves": 20, "ko": "situational", "suicide": True, "planes": "turns"}),
         (3, 5, {"max_moves": 50, "ko": "simple", "suicide": True, "planes": 5}),
         (3, 5, {"max_moves": 50, "ko": "situational", "planes": "turns"}),

@@ -13,9 +13,9 @@ from tests.cuda.boards import Twins
 from tests.devices import needs_compiler
 
 
-def played(backend: Backend, size: int = 5, **options: object) -> Twins:
+def played(backend: Backend) -> Twins:
     """Six games after 12 random moves."""
-    twins = Twins(GoEnv(size, **options), 6, backend)
+    twins = Twins(GoEnv(5), 6, backend)
     twins.play_on(np.random.default_rng(3), 12, every=12)
     return twins
 

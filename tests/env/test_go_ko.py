@@ -4,21 +4,14 @@ import numpy as np
 import pytest
 
 from alphago import GoEnv, IllegalMove
-from alphago.env.go_position import GoPosition
-from tests.diagrams import board, is_legal, play, position
+from tests.diagrams import is_legal, play, position
 
 KO_RULES = ("simple", "positional", "situational")
 
 
-def under(drawing: str, moves: str, ko: str, suicide: bool = False, **setup: object) -> GoPosition:
-    """The drawn position after some moves, under a ko rule."""
-    env = GoEnv(len(board(drawing)), ko=ko, suicide=suicide, max_moves=200)
-    return position(drawing, moves, env=env, **setup)
-
-
-def allowing(drawing: str, moves: str, point: str, suicide: bool = False, **setup: object) -> set[str]:
+def allowing(drawing: str, moves: str, point: str) -> set[str]:
     """The ko rules under which a point may be played after some moves."""
-    return {ko for ko in KO_RULES if is_legal(under(drawing, moves, ko, suicide, **setup), point)}
+    return {ko for ko in KO_RULES if is_legal(position(drawing, moves, env=GoEnv(5, ko=ko)), point)}
 
 
 KO = """
@@ -59,7 +52,7 @@ def test_sending_two_returning_one() -> None:
 
 @pytest.mark.parametrize("ko", KO_RULES)
 def test_a_single_stones_suicide_is_a_repetition_under_every_rule(ko: str) -> None:
-    alone = under(". X . / X . . / . . .".replace("/", "\n"), "", ko, True, to_play="white")
+    alone = position(". X .\nX . .\n. . .", env=GoEnv(3, ko=ko, suicide=True), to_play="white")
     with pytest.raises(IllegalMove, match="illegal move A3: suicide that repeats a board, in GoEnv"):
         alone.play(alone.env.from_text("A3"))
 

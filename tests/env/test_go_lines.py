@@ -9,10 +9,9 @@ from alphago.env.kernels import go_lines
 from alphago.env.kernels import go_row as layout
 
 
-def follow(env: GoEnv, plays: list[tuple[int, int]], first: int = 1) -> tuple[list[object], int]:
+def follow(env: GoEnv, plays: list[tuple[int, int]]) -> tuple[list[object], int]:
     """What is seen after a line (colour, action), and how many of its plays were followed."""
     batch = env.new_batch(1)
-    batch.reset(np.zeros(1, np.int64), to_play=first)
     colours, actions = (np.array(column, np.int32) for column in zip(*plays, strict=True))
     followed = go_lines.follow(batch.rows[0], colours, actions)
     return seen(GoPosition(env, batch, {})), followed
@@ -24,9 +23,9 @@ def seen(position: GoPosition) -> list[object]:
     return [position.board.tolist(), position.move_number, int(row[layout.BOARDS_SEEN]), position.is_over]
 
 
-def expected(env: GoEnv, plays: list[tuple[int, int]], first: int = 1) -> tuple[list[object], int]:
+def expected(env: GoEnv, plays: list[tuple[int, int]]) -> tuple[list[object], int]:
     """The same by positions."""
-    position = env.position(to_play=first)
+    position = env.position()
     for number, (colour, action) in enumerate(plays):
         if position.is_over:
             if action != env.pass_action:

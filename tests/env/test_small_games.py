@@ -11,18 +11,14 @@ from tests.naive.gomoku import NaiveGomoku
 from tests.naive.plain import with_states
 from tests.naive.reversi import NaiveReversi
 
-slow = pytest.mark.slow
-GOMOKU = [((2, 2, 3), 4), ((4, 1, 3), 2), ((3, 3, 17), 4), ((5, 4, 5), 4), ((6, 3, 3), 2), ((9, 5, 17), 1)]
+SMALL = [((2, 2, 3), 4), ((4, 1, 3), 2), ((3, 3, 17), 4), ((5, 4, 5), 4), ((6, 3, 3), 2), ((9, 5, 17), 1)]
+GAMES = [*((GomokuEnv(*options), games) for options, games in SMALL), (ReversiEnv(4), 3), (ReversiEnv(6), 1)]
+LARGE = [*map(GomokuEnv, (15, 19, 25)), *map(ReversiEnv, (8, 10, 12))]
 
 
-@pytest.mark.parametrize(("options", "games"), [*GOMOKU, *(pytest.param((n,), 1, marks=slow) for n in (15, 19, 25))])
-def test_gomoku_agrees_with_its_twin(options: tuple[int, ...], games: int) -> None:
-    check_game(GomokuEnv(*options), with_states(GomokuEnv(*options), NaiveGomoku), games=games)
-
-
-@pytest.mark.parametrize(("size", "games"), [(4, 3), (6, 1), *(pytest.param(n, 1, marks=slow) for n in (8, 10, 12))])
-def test_reversi_agrees_with_its_twin(size: int, games: int) -> None:
-    check_game(ReversiEnv(size), with_states(ReversiEnv(size), NaiveReversi), games=games)
+@pytest.mark.parametrize(("env", "games"), [*GAMES, *(pytest.param(env, 1, marks=pytest.mark.slow) for env in LARGE)])
+def test_a_game_agrees_with_its_twin(env: GameEnv, games: int) -> None:
+    check_game(env, with_states(env, NaiveGomoku if env.name == "gomoku" else NaiveReversi), games=games)
 
 
 def test_connect_four_agrees_with_the_plain_game() -> None:

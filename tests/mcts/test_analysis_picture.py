@@ -1,7 +1,6 @@
 """Pictures of analyses: the same from either view, of each position, and of ended games."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,15 +17,13 @@ def net() -> NeuralNet:
     return NeuralNet(GO, tower_height=1, channels=8).eval()
 
 
-@pytest.fixture(scope="module")
-def positions() -> list[Any]:
-    first = GO.position(black="B2", white="D4", to_play="white")
-    return [GO.position(), first, first.play("pass").play("pass")]
+FIRST = GO.position(black="B2", white="D4", to_play="white")
+POSITIONS = [GO.position(), FIRST, FIRST.play("pass").play("pass")]
 
 
-def test_of_each_position(net: NeuralNet, positions: list[Any]) -> None:
-    found = analyze(positions, net, 16)
-    assert found.positions == tuple(positions)
+def test_of_each_position(net: NeuralNet) -> None:
+    found = analyze(POSITIONS, net, 16)
+    assert found.positions == tuple(POSITIONS)
     assert len(shapes(found.svg(1), "circle", stroke="#d55e00")) == 1  # the best move is ringed
     told = " ".join(texts(found.svg(1)))
     assert "win rate of the side to move, visits below" in told
@@ -37,18 +34,18 @@ def test_of_each_position(net: NeuralNet, positions: list[Any]) -> None:
     assert "game over" in " ".join(texts(found.svg(2)))
 
 
-def test_the_same_from_either_view_and_of_each_part(net: NeuralNet, positions: list[Any]) -> None:
-    found = analyze(positions, net, 16)
+def test_the_same_from_either_view_and_of_each_part(net: NeuralNet) -> None:
+    found = analyze(POSITIONS, net, 16)
     joined = join_analyses([found.take([0]), found.take([1, 2])])
     for same in (found.as_black(), found.as_white(), joined):
         assert same.svg(1) == found.svg(1)
     assert found.take([1]).svg() == found.as_black().take([1]).svg() == found.svg(1)
-    assert found.take(np.array([False, True, True])).positions == tuple(positions[1:])
-    assert "share of the network's policy" in " ".join(texts(analyze(positions[0], net, 0).svg()))
+    assert found.take(np.array([False, True, True])).positions == tuple(POSITIONS[1:])
+    assert "share of the network's policy" in " ".join(texts(analyze(POSITIONS[0], net, 0).svg()))
 
 
-def test_without_positions(net: NeuralNet, positions: list[Any]) -> None:
-    bare = replace(analyze(positions[0], net, 0), positions=())
+def test_without_positions(net: NeuralNet) -> None:
+    bare = replace(analyze(POSITIONS[0], net, 0), positions=())
     assert bare._repr_svg_() is None
     with pytest.raises(ValueError, match="positions must be known for a picture"):
         bare.svg()

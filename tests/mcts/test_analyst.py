@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from alphago import Analysis, ConnectFourEnv, GoEnv, Gumbel, IllegalMove, MCTSPlayer, NeuralNet, Position, Puct, analyze
 from alphago.mcts.analysis_result import ARRAYS
@@ -22,14 +21,12 @@ from tests.mcts.trees import Counting
 from tests.ui.own_games import OwnedByBlack
 
 GO = GoEnv(5, komi=0.5)
-HOURS = 3600.0
-ENDLESS = Limit(None, HOURS)
+ENDLESS = Limit(None, 3600.0)
 
 
 @pytest.fixture(scope="module")
 def net() -> NeuralNet:
     """A network that forecasts score and ownership."""
-    torch.manual_seed(5)
     return NeuralNet(GoEnv(5), tower_height=1, channels=8).eval()
 
 

@@ -12,15 +12,10 @@ from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
 from alphago.mcts.questions import Limit
 from alphago.mcts.search import Forbidden
+from alphago.mcts.warm_up import PlainGame
 from tests.mcts.trees import ONE, assert_same, random_position, run, search_from
 
 TIC_TAC_TOE = alphago.GomokuEnv(3, 3)
-
-
-class PlainTicTacToe(TicTacToeEnv):
-    """The plain game, in which searches look for decisive moves."""
-
-    has_decisive_moves = True
 
 
 class Told(Evaluator):
@@ -37,7 +32,7 @@ class Told(Evaluator):
                     break
 
 
-GAMES = [TIC_TAC_TOE, PlainTicTacToe(), alphago.GomokuEnv(6, 4, 5), alphago.ConnectFourEnv(), alphago.OwareEnv()]
+GAMES = [TIC_TAC_TOE, PlainGame(), alphago.GomokuEnv(6, 4, 5), alphago.ConnectFourEnv(), alphago.OwareEnv()]
 GAMES += [alphago.ReversiEnv(4), alphago.ReversiEnv(10)]
 
 

@@ -31,16 +31,12 @@ def searched_before(env: GameEnv, settings: SearchSettings) -> Search:
     return search
 
 
-def going(search: Search) -> np.ndarray:
-    return ALL[~search.batch.is_over(ALL, np.empty(GAMES, np.bool_))]
-
-
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("env", ENVS, ids=str)
 def test_it_chooses_what_the_whole_search_would(env: GameEnv, settings: SearchSettings) -> None:
     random = np.random.default_rng(7)
     short, whole = (searched_before(env, settings) for _ in range(2))
-    games = going(short)
+    games = ALL[~short.batch.is_over(ALL, np.empty(GAMES, np.bool_))]
     readouts = np.zeros(GAMES, np.int32)
     readouts[games] = random.integers(1, 120, len(games))
     if isinstance(settings, Gumbel):

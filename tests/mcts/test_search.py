@@ -15,8 +15,8 @@ from tests.mcts.trees import ONE, Counting, assert_same, random_position, run, s
 GO, TIC_TAC_TOE = GoEnv(5), TicTacToeEnv()
 
 
-def positions(env: GameEnv, *plies: int, seed: int = 0) -> list:
-    random = np.random.default_rng(seed)
+def positions(env: GameEnv, *plies: int) -> list:
+    random = np.random.default_rng(0)
     return [random_position(env, count, random) for count in plies]
 
 

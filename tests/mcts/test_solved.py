@@ -30,22 +30,19 @@ def misled(puzzle: Position, good: list[int]) -> FunctionEvaluator:
 
 # The drawing, komi, moves that follow, who is to move, the only move that wins, and plies until the board is scored.
 GO_PUZZLES = {
-    "the last move takes": (". O X\nO O X\nX X .", 2.5, "", None, "A3", 1),
-    "takes before it is taken": (". X O\nX O O\nX O .", 0.5, "", None, "C1", 3),
+    "the last move takes": (". O X\nO O X\nX X .", 2.5, "", "black", "A3", 1),
+    "takes before it is taken": (". X O\nX O O\nX O .", 0.5, "", "black", "C1", 3),
     "White has passed, Black is ahead; others fill an eye": (". X X\nX X X\nX X .", 0.5, "W pass", "white", "pass", 3),
-    "White is ahead and Black has passed": ("O .\n. O", 0.5, "B pass", None, "pass", 3),
+    "White is ahead and Black has passed": ("O .\n. O", 0.5, "B pass", "black", "pass", 3),
 }
 
 
 @pytest.mark.parametrize(
     ("drawing", "komi", "moves", "to_play", "best", "limit"), GO_PUZZLES.values(), ids=GO_PUZZLES.keys()
 )
-def test_go_against_the_prior(
-    drawing: str, komi: float, moves: str, to_play: str | None, best: str, limit: int
-) -> None:
+def test_go_against_the_prior(drawing: str, komi: float, moves: str, to_play: str, best: str, limit: int) -> None:
     env = GoEnv(len(diagrams.board(drawing)), max_moves=limit)
-    setup = {"komi": komi} if to_play is None else {"komi": komi, "to_play": to_play}
-    position = diagrams.position(drawing, moves, env=env, **setup)
+    position = diagrams.position(drawing, moves, env=env, komi=komi, to_play=to_play)
     winning = [action for action, value in best_values(position).items() if value > 0]
     assert [env.to_text(action) for action in winning] == [best], "the puzzle has another solution"
     search = search_from([position], misled(position, winning), Puct())

@@ -18,19 +18,14 @@ from tests.ui.clients.installed import node
 HERE = Path(__file__).parent
 
 
-def write_modules(folder: Path) -> None:
-    """Write the modules as Node.js reads them."""
-    for path in (path for folder in FOLDERS for path in folder.glob("*.js")):
-        (folder / f"{path.stem}.mjs").write_text(path.read_text().replace('.js";', '.mjs";'))
-    for module in OWN_STATIC.glob("*.wasm"):
-        shutil.copy(module, folder)
-
-
 def ask(what: str, **question: Any) -> Any:
     """The modules' answer to a question of ask.mjs; the test is skipped where Node.js is not installed."""
     text = json.dumps({"what": what, **question})
     with TemporaryDirectory() as folder:
-        write_modules(Path(folder))
+        for path in (path for static in FOLDERS for path in static.glob("*.js")):  # as Node.js reads them
+            Path(folder, f"{path.stem}.mjs").write_text(path.read_text().replace('.js";', '.mjs";'))
+        for module in OWN_STATIC.glob("*.wasm"):
+            shutil.copy(module, folder)
         command = [node(), HERE / "ask.mjs", folder]
         done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

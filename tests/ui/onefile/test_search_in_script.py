@@ -27,8 +27,6 @@ class StandIn:
     settled: whether it expects each point to stay whose it is, so that levels pass.
     """
 
-    device = "cpu"
-
     makes_forecasts = True
 
     def __init__(self, env: GameEnv, planes: int, settled: bool = False) -> None:

@@ -44,8 +44,7 @@ class Served(NamedTuple):
 
     def get(self, path: str = "/", **headers: str) -> tuple[int, str]:
         """The status and text of a request."""
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        request = urllib.request.Request(self.address + path, headers=named)
+        request = urllib.request.Request(self.address + path, headers=headers)
         try:
             with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 return answer.status, answer.read().decode()
@@ -55,11 +54,10 @@ class Served(NamedTuple):
 
     def page(self, path: str = "/board", **headers: str) -> ClientConnection:
         """A WebSocket like a page's."""
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
         # The server answers pings when it has read what came before them.
         patience: Any = dict.fromkeys(("open_timeout", "close_timeout", "ping_timeout"), PATIENCE)
         address = f"ws://127.0.0.1:{self.port}{path}"
-        return connect(address, additional_headers=named, max_size=None, proxy=None, **patience)
+        return connect(address, additional_headers=headers, max_size=None, proxy=None, **patience)
 
 
 @contextlib.contextmanager
