@@ -95,7 +95,7 @@ def answers(engine: SharedEngine, port: int, env: GoEnv, clicks: int, readouts: 
         for _ in range(clicks):
             moves.append(["B", chosen(position)])
             position = position.play(moves[-1][1])
-            alone_at = engine.in_own_game(position)
+            alone_at = position.again_in(engine.env)
             search = Search(alone_at.env, engine.evaluator, 1, Puct(leaves=USUAL_LEAVES))
             search.start(0, alone_at)
             began = time.perf_counter()

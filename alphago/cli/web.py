@@ -97,7 +97,7 @@ def get_ready(engines: Any, env: GameEnv, is_compiling: bool) -> None:
             compile_player(analysis=False)  # meanwhile the second process compiles what the network needs
         engine = engines.engine(engines.usual_network(env), env)
         # A short search, whose answer is not used.
-        engine.analyst.ask(engine.in_own_game(env.position()), limit=Limit(FIRST_READOUTS), reuse=False).last()
+        engine.analyst.ask(env.position().again_in(engine.env), limit=Limit(FIRST_READOUTS), reuse=False).last()
     except Exception:  # the page is told of it when it asks for the engine
         pass
     finally:

@@ -57,9 +57,8 @@ def constants(*modules: ModuleType) -> dict[str, float]:
     numbers: dict[str, float] = {}
     for module in modules:
         for name, value in vars(module).items():
-            if not name.isupper() or not isinstance(value, (int, float)):
-                continue
-            if numbers.setdefault(name, value) != value:
+            is_number = name.isupper() and isinstance(value, (int, float))
+            if is_number and numbers.setdefault(name, value) != value:
                 raise ValueError(f"{name} is {numbers[name]} in one kernel module and {value} in {module.__name__}")
     return numbers
 

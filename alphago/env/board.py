@@ -14,7 +14,6 @@ from alphago.env.game import PLAYER_NAMES, GameEnv
 from alphago.env.position import PLAIN, Look, Position
 from alphago.system.validation import list_keywords, shown
 
-SYMBOLS = {1: "X", -1: "O"}
 PLAYERS = {"black": 1, "b": 1, "white": -1, "w": -1}
 
 
@@ -250,7 +249,7 @@ class StonesPosition(Position):
     def __str__(self) -> str:
         """Return the board with coordinates; X the first side, O the second, and brackets around the last stone."""
         side = self.env.board_view.side(self.to_play)
-        state = self.state_text if self.is_over else f"{side} ({SYMBOLS[self.to_play]}) to play"
+        state = self.state_text if self.is_over else f"{side} ({'.XO'[self.to_play]}) to play"
         return f"{draw_board(self.board, self.last_point, self.marks)}\n   move {self.move_number}: {state}"
 
 

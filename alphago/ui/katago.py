@@ -11,7 +11,6 @@ edgeVisits, weight: the visits, since the search has no transpositions.
 If the network forecasts no scores, all scores are 0.
 """
 
-import math
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -53,7 +52,7 @@ def move_fields(analysis: Analysis, move: MoveAnalysis, i: int = 0) -> dict[str,
         "utilityLcb": 2 * bound - 1,
         "weight": float(move.visits),
         "order": move.order,
-        "pv": line_texts(analysis, move),
+        "pv": [analysis.env.to_text(action) for action in move.line],
     }
 
 
@@ -90,7 +89,7 @@ def value_fields(value: float, score: float, score_stdev: float) -> dict[str, fl
         value: -1 .. 1.
         score, score_stdev: the score and its standard deviation in points; NaN if unknown.
     """
-    lead, stdev = number_or_zero(score), number_or_zero(score_stdev)
+    lead, stdev = np.nan_to_num([score, score_stdev]).tolist()  # 0 for unknown ones
     chance = {"utility": value, "winrate": (1 + value) / 2}
     return {**chance, "scoreMean": lead, "scoreStdev": stdev, "scoreLead": lead, "scoreSelfplay": lead}
 
@@ -106,13 +105,8 @@ def root_fields(analysis: Analysis, i: int = 0) -> dict[str, Any]:
 
 def raw_fields(analysis: Analysis) -> dict[str, Any]:
     """Return KataGo's fields of the network's evaluation of the first position, without search."""
-    lead = number_or_zero(analysis.raw_score[0])
+    lead = float(np.nan_to_num(analysis.raw_score[0]))
     return {"rawWinrate": (1 + float(analysis.raw_value[0])) / 2, "rawLead": lead, "rawScoreSelfplay": lead}
-
-
-def line_texts(analysis: Analysis, move: MoveAnalysis) -> list[str]:
-    """Return a move's line of play as texts."""
-    return [analysis.env.to_text(action) for action in move.line]
 
 
 def flat_board(boards: np.ndarray | None, analysis: Analysis) -> Sequence[float]:
@@ -125,8 +119,3 @@ def flat_board(boards: np.ndarray | None, analysis: Analysis) -> Sequence[float]
         return [0.0] * (analysis.env.plane_shape[0] * analysis.env.plane_shape[1])
     numbers: list[float] = np.nan_to_num(boards[0].ravel().astype(np.float64)).round(4).tolist()
     return numbers
-
-
-def number_or_zero(value: Any) -> float:
-    """Return a number as a float; 0 for NaN."""
-    return 0.0 if math.isnan(value) else float(value)

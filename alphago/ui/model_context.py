@@ -16,7 +16,6 @@ from alphago.records.sgf import SgfGame, parse_sgf
 from alphago.records.sgf.faults import FINAL_SET_UP, HARMLESS, KOMI
 from alphago.system.optional import optional_import
 from alphago.system.validation import check_choice, check_int, shown
-from alphago.ui.katago import line_texts
 from alphago.ui.review import review_game
 from alphago.ui.why.explain import explain
 from alphago.ui.why.facts import Fact
@@ -55,7 +54,7 @@ class GoTools:
                 "win_rate": round_known(move.win_rate, 3),
                 "score": round_known(move.score, 1),
                 "visits": move.visits,
-                "line": line_texts(analysis, move),
+                "line": [env.to_text(action) for action in move.line],
             }
             for move in analysis.moves()[:MOST_MOVES]
         ]

@@ -16,7 +16,7 @@ from alphago.records.sgf import MoveNote, SgfGame
 from alphago.records.sgf.document import with_additions
 from alphago.records.sgf.notes import KATRAIN_ADDED, KATRAIN_VERSION, katrain_values
 from alphago.records.sgf.values import point_properties
-from alphago.ui.katago import line_texts, move_fields, root_fields
+from alphago.ui.katago import move_fields, root_fields
 from alphago.ui.why.explain import Explanation, explain_moves
 
 # Grades of moves: a move with a grade loses at least so many points, and so much of the win rate (0 .. 1).
@@ -301,5 +301,5 @@ def added_move(black: Analysis, ply: int, action: int) -> dict[str, Any]:
     name = black.env.to_text(action)
     answers = black.moves(ply + 1, least=1)
     fields = root_fields(black, ply + 1) | {"prior": float(black.prior[ply, action])}
-    line = [name, *(line_texts(black, answers[0]) if answers else ())]
+    line = [name, *map(black.env.to_text, answers[0].line if answers else ())]
     return {"move": name, "order": KATRAIN_ADDED, "pv": line, **fields}

@@ -168,7 +168,7 @@ class PageSearch:
         self.lost_turns = page.lost_turns  # they tell whether the engine should resign
         self.engine = page.engine(query, self.position.env)
         self.question = self.engine.analyst.ask(
-            self.engine.in_own_game(self.position),
+            self.position.again_in(self.engine.env),  # which may have other planes, or another komi
             # A move gets all its readouts now; those of an analysis include the ones in a kept tree.
             limit=Limit(readouts, seconds, added=self.plays),
             level=level if self.plays else None,  # an analysis chooses no move

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME, with_planes
 from alphago.env.packaged_nets import packaged_net
-from alphago.env.position import Position
 from alphago.mcts import levels
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import PlayoutEvaluator, as_evaluator, fitting_network
@@ -63,10 +62,6 @@ class SharedEngine:
         # In a thread, since `close` waits for searches, and the last use may end anywhere, also under a lock.
         closing = threading.Thread(target=self.analyst.close, daemon=True)
         weakref.finalize(self, closing.start).atexit = False
-
-    def in_own_game(self, position: Position) -> Position:
-        """Return a position as one of the engine's game, which may differ in its input planes or its komi."""
-        return position.again_in(self.env)
 
 
 class Engines:

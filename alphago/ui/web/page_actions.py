@@ -181,7 +181,7 @@ def count(page: QueryReader, query: Query) -> dict[str, Any]:
     if count_as_alive(position) is None:
         raise ValueError("stones are counted after a game of Go that ended by two passes")
     engine = page.engine(query, position.env)
-    return board_view(position, engine.analyst.count(engine.in_own_game(position)))
+    return board_view(position, engine.analyst.count(position.again_in(engine.env)))
 
 
 def why(page: QueryReader, query: Query) -> dict[str, Any]:
@@ -191,7 +191,7 @@ def why(page: QueryReader, query: Query) -> dict[str, Any]:
     least = check_positive("points", query.get("points", MISTAKE))
     *_, (before, action) = page.position(query).turns()
     engine = page.engine(query, before.env)
-    moves = [(engine.in_own_game(before), action)]
+    moves = [(before.again_in(engine.env), action)]
     return explanation_view(explain_moves(moves, engine.analyst, READOUTS, least)[0])
 
 
