@@ -9,6 +9,8 @@ from alphago import GoEnv, IllegalMove
 from tests.diagrams import draw, position, tidy
 from tests.env.test_go_ko import KO
 
+EMPTY = np.zeros((5, 5), np.int8)
+
 
 def test_an_illegal_ko_names_the_set_up() -> None:
     taken = position(KO, "B C4", komi=0.5)
@@ -31,6 +33,12 @@ def test_an_illegal_ko_names_the_set_up() -> None:
         ({"white": 5}, "stones must be"),
         ({"black": "A5", "white": "A4 B5"}, "the chain at A5 has no liberty"),
         ({"black": range(25)}, "the chain at A5 has no liberty"),
+        ({"history": [EMPTY, np.eye(5)]}, "history must have a legal move between its boards, got none from"),
+        ({"history": [EMPTY], "black": "A1", "to_play": 1}, "to_play must be 'white' after this history, got 'black'"),
+        ({"history": [np.zeros((4, 4))]}, "board must be [5, 5] points of 1, -1 and 0, got [4, 4]"),
+        ({"history": [EMPTY], "ko": "A1"}, "ko must be None with a history"),
+        ({"history": [EMPTY], "move_number": 0}, "move_number must be at least 1, the number of boards"),
+        ({"board": [[0], [0, 1]]}, "board must be [5, 5] points of 1, -1 and 0"),
     ],
 )
 def test_set_ups_that_cannot_be_are_refused(setup: dict, text: str) -> None:

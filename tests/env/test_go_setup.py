@@ -1,17 +1,14 @@
 """Go positions with a past: captures, ko, move numbers and earlier boards, counted and set up."""
 
 import json
-import re
 
 import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
 from tests.diagrams import draw, is_legal, play, position
-from tests.env.test_go_ko import KO
+from tests.env.test_go_ko import KO, KO_RULES
 from tests.random_games import random_game
-
-EMPTY = np.zeros((5, 5), np.int8)
 
 
 class TestCaptures:
@@ -30,20 +27,15 @@ class TestCaptures:
 
 
 class TestKo:
-    @pytest.mark.parametrize("rule", ["simple", "positional", "situational"])
-    def test_the_point_is_marked(self, rule: str) -> None:
+    @pytest.mark.parametrize("rule", KO_RULES)
+    def test_the_point_is_marked_and_set_up(self, rule: str) -> None:
+        """As if the stone had just been taken, and free again two moves later as far as the rule goes."""
         env = GoEnv(5, ko=rule)
         taken = position(KO, "B C4", env=env)
         assert taken.ko_points == (env.from_text("B4"),)
         lines = str(taken).splitlines()
         assert (lines[2][6], lines[-1]) == ("*", "   captures: X 1, O 0, * forbidden by ko")
         assert position(KO, env=env).ko_points == ()
-
-    @pytest.mark.parametrize("rule", ["simple", "positional", "situational"])
-    def test_it_is_set_up(self, rule: str) -> None:
-        """As if the stone had just been taken, and free again two moves later as far as the rule goes."""
-        env = GoEnv(5, ko=rule)
-        taken = position(KO, "B C4", env=env)
         again = env.position(board=taken.board, to_play="white", ko="B4", move_number=30, captures=(3, 2))
         assert np.array_equal(again.legal_mask, taken.legal_mask)
         assert (again.ko_points, again.captures, again.move_number) == (taken.ko_points, (3, 2), 30)
@@ -71,21 +63,6 @@ class TestHistory:
         late = env.position(board=boards[-1], history=boards[6:-1], move_number=30, captures=(5, 5), to_play="white")
         assert (late.moves, late.move_number, late.captures) == (game.moves[6:], 30, (5, 5))
         assert late.setup["captures"] == (4, 5)
-
-    @pytest.mark.parametrize(
-        ("setup", "text"),
-        [
-            ({"history": [EMPTY, np.eye(5)]}, "history must have a legal move between its boards, got none from"),
-            ({"history": [EMPTY], "black": "A1", "to_play": 1}, "to_play must be 'white' after this history, got 'bl"),
-            ({"history": [np.zeros((4, 4))]}, "board must be [5, 5] points of 1, -1 and 0, got [4, 4]"),
-            ({"history": [EMPTY], "ko": "A1"}, "ko must be None with a history"),
-            ({"history": [EMPTY], "move_number": 0}, "move_number must be at least 1, the number of boards"),
-            ({"board": [[0], [0, 1]]}, "board must be [5, 5] points of 1, -1 and 0"),
-        ],
-    )
-    def test_what_does_not_fit_together(self, setup: dict, text: str) -> None:
-        with pytest.raises(ValueError, match=re.escape(text)):
-            GoEnv(5).position(**setup)
 
     def test_captures_that_the_history_shows(self) -> None:
         taken = position(KO, "B C4")

@@ -1,5 +1,7 @@
 """Small games and evaluators for the tests of this folder."""
 
+import copy
+
 import numpy as np
 
 from alphago import GameEnv, GoEnv, Position
@@ -36,9 +38,7 @@ class Counting:
         return np.array([self.pile, self.last_taker * self.to_play], np.float32).reshape(2, 1, 1)
 
     def copy(self) -> "Counting":
-        twin = Counting(self.pile)
-        twin.to_play, twin.last_taker = self.to_play, self.last_taker
-        return twin
+        return copy.copy(self)
 
 
 class CountingEnv(GameEnv):

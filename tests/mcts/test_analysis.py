@@ -12,7 +12,7 @@ from alphago.mcts.evaluator import AveragedEvaluator, HashEvaluator, UniformEval
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.search import Forbidden, Search
 from alphago.mcts.tree_reading import read_analysis
-from tests.mcts.trees import children
+from tests.mcts.trees import children, run, search_from
 
 GO5 = GoEnv(5, komi=0.5)
 OPEN = GO5.position("C3 D3", "C4 D4 B2")
@@ -40,9 +40,8 @@ class HashForecaster(HashEvaluator):
 
 def searched(position: Position, readouts: int, leaves: int = 1, gumbel: bool = False) -> Search:
     settings = Gumbel(leaves=leaves, considered=6) if gumbel else Puct(leaves=leaves)
-    search = Search(position.env, HashForecaster(), 1, settings)
-    search.start(0, position)
-    search.run(np.array([readouts], np.int32))
+    search = search_from([position], HashForecaster(), settings)
+    run(search, readouts)
     return search
 
 

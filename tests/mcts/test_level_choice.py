@@ -17,8 +17,8 @@ from alphago.mcts.levels import LevelTerms
 from alphago.mcts.opponent import SEEMING_LOSS, StrengthEstimator
 from alphago.mcts.search import Search
 from tests import diagrams
-
-GAMES = np.zeros(1, np.int64)
+from tests.mcts.trees import ONE as GAMES
+from tests.mcts.trees import run, search_from
 
 
 def losses(*lost: float, passes: bool = False) -> MoveLosses:
@@ -33,9 +33,8 @@ def expected(found: MoveLosses, target: float, unit: str = "points") -> float:
 
 
 def searched(position: Position, evaluator: object, readouts: int = 24) -> Search:
-    search = Search(position.env, evaluator, 1, Puct())  # type: ignore[arg-type]
-    search.start(0, position)
-    search.run(np.array([readouts], np.int32))
+    search = search_from([position], evaluator, Puct())  # type: ignore[arg-type]
+    run(search, readouts)
     search.expand_roots(GAMES)
     return search
 

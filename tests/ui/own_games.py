@@ -1,5 +1,6 @@
 """Games of one's own, two of which describe their boards, on kernels and in plain Python; an engine that owns all."""
 
+import copy
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -128,9 +129,7 @@ class Nim:
         return (np.arange(7) < self.left).astype(np.float32).reshape(1, 1, 7)
 
     def copy(self) -> "Nim":
-        twin = Nim()
-        twin.left, twin.to_play = self.left, self.to_play
-        return twin
+        return copy.copy(self)
 
 
 class NimEnv(GameEnv):
