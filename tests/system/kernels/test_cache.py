@@ -14,6 +14,7 @@ import threading
 import tokenize
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -221,13 +222,9 @@ def test_each_thread_closes_its_own_lock(double: Callable[..., Any], monkeypatch
             function._cache.load_overload(signature, function.targetdescr.target_context)
         both_have_one.wait(60)
 
-    load_and_unlock = function._cache.with_unlock(load)
-    types = (numba.int8, numba.int16)
-    threads = [threading.Thread(target=load_and_unlock, args=(numba.void(dtype[::1]),)) for dtype in types]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    signatures = [numba.void(dtype[::1]) for dtype in (numba.int8, numba.int16)]
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(function._cache.with_unlock(load), signatures))
     assert [lock.closed for lock in locks] == [True, True]
 
 
