@@ -1,7 +1,7 @@
 """One position of Go, to read, print and play on."""
 
 from functools import cached_property
-from typing import Self
+from typing import Self, TypeGuard
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from alphago.env.go_rules import list_points
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_legal as legal
 from alphago.env.kernels import go_row as layout
+from alphago.env.position import Position
 
 # The reason for an illegal repetition, by the ko rule.
 REPETITION = {
@@ -159,3 +160,8 @@ class GoPosition(StonesPosition):
         black, white = self.captures
         ko = ", * forbidden by ko" if self.ko_points else ""
         return f"{super().__str__()}{passed}, komi {self.komi:g}\n   captures: X {black}, O {white}{ko}"
+
+
+def is_go_position(position: Position) -> TypeGuard[GoPosition]:
+    """Return whether a position is a position of Go."""
+    return isinstance(position, GoPosition)

@@ -8,7 +8,7 @@ from typing import Generic, NamedTuple, TypeGuard, TypeVar
 import numpy as np
 
 from alphago.env.game import GameEnv
-from alphago.env.go_position import GoPosition
+from alphago.env.go_position import GoPosition, is_go_position
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import Analysis
 
@@ -320,4 +320,4 @@ class SearchResults(NamedTuple):
 
 def is_go(move: Candidate[Position]) -> TypeGuard[Candidate[GoPosition]]:
     """Return whether a move is one of Go."""
-    return isinstance(move.position, GoPosition)
+    return is_go_position(move.position)
