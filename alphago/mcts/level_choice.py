@@ -146,7 +146,7 @@ def take_neutral_points(search: Search, games: np.ndarray, losses: MoveLosses) -
         games: int64 [n], the games of the rows of `losses`.
     """
     doubtful = np.flatnonzero(losses.passes & (np.abs(losses.analysis.value) < DECIDED))
-    neutral = neutral_moves(search.batch, games[doubtful]) & (root_priors(search.tree, games[doubtful]) > 0)
+    neutral = neutral_moves(search.batch, games[doubtful]) & (losses.analysis.prior[doubtful] > 0)
     has_neutral = neutral.any(axis=1)
     rows, neutral = doubtful[has_neutral], neutral[has_neutral]
     losses.passes[rows] = False
