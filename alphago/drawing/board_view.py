@@ -110,6 +110,11 @@ class BoardView:
         return next((cell for cell in reversed(cells) if contents[cell]), None)
 
 
+def column_letters(width: int) -> str:
+    """Return the letters of a board's columns; "" if it has more columns than there are letters."""
+    return COLUMNS[:width] if width <= len(COLUMNS) else ""
+
+
 def grid_view(title: str, surface: str, shape: tuple[int, int], places: Places) -> BoardView:
     """Return the view of a board with rows and columns of cells.
 
@@ -132,7 +137,7 @@ def grid_view(title: str, surface: str, shape: tuple[int, int], places: Places) 
         inset, right, bottom = 0.5, width, height
         gap, margin, stone = 0.32, 0.6, 0.4
     # Names of columns and rows; a board with more columns than letters has neither.
-    columns = COLUMNS[:width] if width <= len(COLUMNS) else ""
+    columns = column_letters(width)
     x_left, x_right = -gap, round(right + gap, 2)
     y_above, y_below = -gap, round(bottom + gap, 2)
     labels = [(x + inset, y_below, name) for x, name in enumerate(columns)]

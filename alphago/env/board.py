@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from alphago.drawing.board_view import COLUMNS, BoardView, Places, grid_view
+from alphago.drawing.board_view import COLUMNS, BoardView, Places, column_letters, grid_view
 from alphago.drawing.shapes import Drawing
 from alphago.env.batch import GameBatch
 from alphago.env.game import PLAYER_NAMES, GameEnv
@@ -69,8 +69,7 @@ def draw_board(board: np.ndarray, last: int | None = None, marks: Mapping[int, s
     for point, sign in (marks or {}).items():
         if signs[point] == ".":
             signs[point] = sign
-    # A board with more columns than letters has no names of columns.
-    column_names = "   " + "".join(f" {letter}" for letter in COLUMNS[: width if width <= len(COLUMNS) else 0])
+    column_names = "   " + "".join(f" {letter}" for letter in column_letters(width))
     lines = [column_names]
     for row in range(height):
         text = f" {' '.join(signs[row * width : (row + 1) * width])} "
@@ -149,11 +148,10 @@ class StonesEnv(GameEnv):
     def action_names(self) -> list[str]:
         """The names of all actions, in the order of the actions."""
         height, width = self.plane_shape
-        has_letters = width <= len(COLUMNS)  # for all columns; else actions are numbers
-        points = [point_text(point, height, width) for point in range(height * width)] if has_letters else []
+        columns = list(column_letters(width))
+        points = [point_text(point, height, width) for point in range(height * width)] if columns else []
         passes = [] if self.pass_action is None else ["pass"]
         points_and_others = [*points, *self.further_actions, *passes]
-        columns = list(COLUMNS[:width])
         numbers = [str(action) for action in range(self.action_space)]
         return next(names for names in (points_and_others, columns, numbers) if len(names) == self.action_space)
 
