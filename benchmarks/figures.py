@@ -22,11 +22,11 @@ ROOT = Path(__file__).parents[1]
 
 
 def stamp() -> dict[str, Any]:
-    """Where and when something is measured: machine with the fast dtypes of its processor, commit, date."""
+    """Where and when something is measured: machine with fast dtypes, and AMX, of its processor; commit; date."""
     machine = describe_machine()["machine"]
-    dtypes = [dtype for dtype in ("bfloat16", "int8") if machine[f"{dtype} on the CPU"]] or ["float32"]
+    fast = [name for name in ("bfloat16", "int8", "AMX") if machine[f"{name} on the CPU"]] or ["float32"]
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout
-    names = f"{machine['processor']} ({', '.join(dtypes)}), {machine['cores']} cores"
+    names = f"{machine['processor']} ({', '.join(fast)}), {machine['cores']} cores"
     return {"machine": names, "commit": commit.strip() or None, "date": f"{datetime.date.today()}"}
 
 

@@ -162,6 +162,7 @@ def describe_machine() -> dict[str, dict[str, object]]:
             "torch threads": torch.get_num_threads(),
             "bfloat16 on the CPU": has_native_bfloat16(),
             "int8 on the CPU": has_int8_products(),
+            "AMX on the CPU": cpu_has("amx_tile"),
             "CUDA devices": [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())],
         },
     }
