@@ -39,7 +39,7 @@ EVERY = 3  # plies from one position of a game to the next
 
 def evaluators(net: NeuralNet) -> tuple[dict[str, Evaluator], dict[str, float]]:
     """The network in every form that this machine can compute, and the seconds that it takes to make each."""
-    new = partial(NetEvaluator, net.env, net.base_net, net.value, net.policy)
+    new = partial(NetEvaluator, net)
     made: dict[str, Evaluator] = {EAGER: new(form="modules", dtype="float32")}
     seconds = {EAGER: 0.0}
     for form, dtype in FORMS:

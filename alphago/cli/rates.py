@@ -48,7 +48,7 @@ def measure_rates(seconds: float) -> dict[str, float]:
     rates["search simulations, one core"] = simulation_rate(HashEvaluator(), env.N, games=64, seconds=share)
     for form, dtype in forms:
         try:
-            evaluator = NetEvaluator(env, net.base_net, net.value, net.policy, form=form, dtype=dtype)
+            evaluator = NetEvaluator(net, form=form, dtype=dtype)
         except ValueError:  # for example, OpenVINO is not installed
             continue
         name = f"positions of {size}, {form} {evaluator.dtype}"

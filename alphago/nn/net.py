@@ -218,10 +218,9 @@ class NeuralNet(nn.Module):
                 network's weights and is returned, instead of a new evaluator.  This argument is ignored if the cache
                 has an evaluator.
         """
-        modules = (self.base_net, self.value, self.policy)
-        make = partial(make_evaluator, self.env, modules, dtype=dtype, device=device, exact=exact, before=before)
+        make = partial(make_evaluator, self, dtype=dtype, device=device, exact=exact, before=before)
         key = (self.env, dtype, device, exact)  # `before` saves time, but changes no result
-        return get_or_make(modules, key, make) if shared else make()
+        return get_or_make(self, key, make) if shared else make()
 
     def forecast_evaluator(self, device: str = "cpu", *, dtype: str | None = None) -> NetEvaluator:
         """Return an evaluator that also predicts score and ownership, if the value head does; cached as in `evaluator`.
@@ -230,12 +229,11 @@ class NeuralNet(nn.Module):
             device: the device that computes the network, as in `evaluator`; the positions are on the CPU.
             dtype: as in `evaluator`.
         """
-        modules = (self.base_net, self.value, self.policy)
 
         def make() -> NetEvaluator:
-            return NetEvaluator(self.env, *modules, forecasts=True, where=find_device(self.env, device), dtype=dtype)
+            return NetEvaluator(self, forecasts=True, where=find_device(self.env, device), dtype=dtype)
 
-        return get_or_make(modules, (self.env, device, dtype, "forecasts"), make)
+        return get_or_make(self, (self.env, device, dtype, "forecasts"), make)
 
     @property
     def num_parameters(self) -> int:

@@ -131,7 +131,7 @@ def randomised(module: nn.Module, seed: int = 3) -> nn.Module:
 
 
 def snapshot(net: NeuralNet, dtype: str | None = None, **options: Any) -> NetEvaluator:
-    return NetEvaluator(net.env, net.base_net, net.value, net.policy, dtype=dtype, **options)
+    return NetEvaluator(net, dtype=dtype, **options)
 
 
 def assert_reads_alike(one: NeuralNet, other: NeuralNet, position: Any) -> None:

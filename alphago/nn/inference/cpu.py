@@ -172,7 +172,7 @@ class NetEvaluator(RunEvaluator):
     values by 0.008 to 0.016.
 
     Args:
-        env, base_net, value, policy: the game and the parts of a NeuralNet.
+        net: the NeuralNet.
         dtype: "float32", "bfloat16" or "int8"; None for the fastest.  int8 needs OpenVINO and a CPU with VNNI, bfloat16
             a CPU with instructions for it; otherwise the fastest floating-point dtype is used.  Networks that do not
             support the dtype run in float32.  The attributes `dtype` and `form` tell what was chosen.
@@ -197,10 +197,7 @@ class NetEvaluator(RunEvaluator):
     @own_settings()
     def __init__(
         self,
-        env: GameEnv,
-        base_net: nn.Module,
-        value: nn.Module,
-        policy: nn.Module,
+        net: Any,
         *,
         dtype: str | None = None,
         exact: bool = False,
@@ -210,8 +207,9 @@ class NetEvaluator(RunEvaluator):
     ) -> None:
         if form not in (None, *FORMS):
             raise ValueError(f"form must be {', '.join(map(repr, FORMS))} or None, got {form!r}")
+        env, value = net.env, net.value
         may_forecast = forecasts and env.has_ownership and isinstance(value, ForecastHead)
-        frozen = frozen_parts(base_net, ForecastOutputs(value) if may_forecast else value, policy)
+        frozen = frozen_parts(net.base_net, ForecastOutputs(value) if may_forecast else value, net.policy)
         columns = value_columns(frozen, env) if may_forecast else 1
         run, run_dtype, run_form = compile_for(where, frozen, env, dtype, form)
         super().__init__(env, in_blocks(run) if exact else run, dtype_name(run_dtype), run_form, columns)

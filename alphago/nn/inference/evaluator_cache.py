@@ -18,20 +18,20 @@ _LOCK = threading.RLock()
 _EVALUATORS: WeakKeyDictionary[nn.Module, dict[Hashable, tuple[str, Any]]] = WeakKeyDictionary()
 
 
-def get_or_make(parts: tuple[nn.Module, ...], key: Hashable, make: Callable[[], Made]) -> Made:
-    """Return the cached object for `parts` and `key`, or call `make` and cache its result.
+def get_or_make(net: Any, key: Hashable, make: Callable[[], Made]) -> Made:
+    """Return the cached object for the parts of a network and `key`, or call `make` and cache its result.
 
-    `make` is called again if the parts' weights have changed.  A cached object lives as long as the first of the parts.
+    `make` is called again if the parts' weights have changed.  A cached object lives as long as the network's base.
     Several threads may call this at the same time.
 
     Args:
-        parts: the modules of a network.
+        net: the NeuralNet.
         key: the other arguments that determine the object.
         make: creates the object.
     """
     with _LOCK:
-        cached = _EVALUATORS.setdefault(parts[0], {})
-        digest = state_digest(parts)
+        cached = _EVALUATORS.setdefault(net.base_net, {})
+        digest = state_digest((net.base_net, net.value, net.policy))
         old_digest, evaluator = cached.pop(key, ("", None))  # "" differs from any digest
         if old_digest != digest:
             evaluator = make()

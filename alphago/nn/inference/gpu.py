@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
 
 from alphago.cuda.backend import find_backend
 from alphago.env.batch import GameBatch
-from alphago.env.game import GameEnv
 from alphago.nn.inference.cpu import NOT_FINITE, NetEvaluator, check_arguments
 from alphago.nn.inference.frozen_net import TRACING_LOCK, Frozen, check_finite, frozen_parts, state_shapes
 from alphago.nn.inference.gpu_forms import (
@@ -41,7 +39,7 @@ class DeviceEvaluator:
     All methods raise MemoryError if the device's memory is exhausted.
 
     Args:
-        env, base_net, value, policy: the game and the parts of a NeuralNet.
+        net: the NeuralNet.
         dtype: "float32" or "bfloat16"; None or "int8" for the faster one.
         device: "cuda"; or "host", for tests, which computes the kernels and the network on the CPU, by default in
             float32.
@@ -52,24 +50,15 @@ class DeviceEvaluator:
     """
 
     @translate_out_of_memory()
-    def __init__(
-        self,
-        env: GameEnv,
-        base_net: nn.Module,
-        value: nn.Module,
-        policy: nn.Module,
-        *,
-        dtype: str | None = None,
-        device: str = "cuda",
-    ) -> None:
-        self.env, self.device = env, device
-        self.made_for = env, dtype, device  # for `make_evaluator`
+    def __init__(self, net: Any, *, dtype: str | None = None, device: str = "cuda") -> None:
+        self.env, self.device = net.env, device
+        self.made_for = net.env, dtype, device  # for `make_evaluator`
         self._backend, self._torch_device = find_backend(device), torch_device(device)
         # The default on "host" is float32, in which tests compare it with NetEvaluator.
         preferred = choose_dtype("float32" if dtype is None and device == "host" else dtype, self._torch_device)
-        frozen = frozen_parts(base_net, value, policy)
+        frozen = frozen_parts(net.base_net, net.value, net.policy)
         self._shapes = state_shapes(frozen)
-        self._net, self.form, self._dtype = choose_gpu_form(frozen, env, preferred, self._torch_device)
+        self._net, self.form, self._dtype = choose_gpu_form(frozen, net.env, preferred, self._torch_device)
         self._local = threading.local()  # each thread's GpuStream
 
     @property
@@ -79,26 +68,26 @@ class DeviceEvaluator:
 
     @translate_out_of_memory()
     @torch.no_grad()
-    def load(self, base_net: nn.Module, value: nn.Module, policy: nn.Module) -> None:
+    def load(self, net: Any) -> None:
         """Replace the weights by those of another network with the same names and shapes.
 
         Captured CUDA graphs use the new weights from then on.  If the current form (one of GPU_FORMS) does not compute
         the new network correctly, another form is chosen.  No thread may be evaluating during the call.
 
         Args:
-            base_net, value, policy: the parts of the new network.
+            net: the new NeuralNet.
 
         Raises:
             ValueError: if the new weights are not finite or have other shapes; the old ones are kept.
         """
-        source = Frozen(base_net, value, policy)  # of the modules themselves, whose weights are only read
+        source = Frozen(net.base_net, net.value, net.policy)  # of the modules themselves, whose weights are only read
         if state_shapes(source) != self._shapes:
             raise ValueError("the weights must have the names and shapes of the evaluator's network, got others")
         check_finite(source)
         with TRACING_LOCK, eval_mode(source):
             agrees = self._take_weights(source)
         if not agrees:
-            frozen = frozen_parts(base_net, value, policy)
+            frozen = frozen_parts(net.base_net, net.value, net.policy)
             self._net, self.form, self._dtype = choose_gpu_form(frozen, self.env, self._dtype, self._torch_device)
             self._local = threading.local()  # existing streams use the old form
 
@@ -166,17 +155,12 @@ class DeviceEvaluator:
 
 
 def make_evaluator(
-    env: GameEnv,
-    parts: tuple[nn.Module, nn.Module, nn.Module],
-    dtype: str | None,
-    device: str,
-    exact: bool = False,
-    before: object = None,
+    net: Any, dtype: str | None, device: str, exact: bool = False, before: object = None
 ) -> NetEvaluator | DeviceEvaluator:
     """Return an evaluator of a network.
 
     Args:
-        parts: the network's base, value and policy.
+        net: the NeuralNet.
         dtype: as in NetEvaluator and DeviceEvaluator.
         device: the device of the network and of the searches' boards, see `alphago.nn.inference.hardware.find_device`.
             With "auto" it is also the CPU if the GPU cannot compute the network or has too little memory.
@@ -185,15 +169,15 @@ def make_evaluator(
             of this network and is returned, so that its buffers and CUDA graphs remain in use.  Any other object is
             ignored.
     """
-    where = find_device(env, device)
+    where = find_device(net.env, device)
     if where != "cpu":
         try:
-            if isinstance(before, DeviceEvaluator) and before.made_for == (env, dtype, where):
+            if isinstance(before, DeviceEvaluator) and before.made_for == (net.env, dtype, where):
                 with suppress(ValueError):  # a network of other shapes
-                    before.load(*parts)
+                    before.load(net)
                     return before
-            return DeviceEvaluator(env, *parts, dtype=dtype, device=where)
+            return DeviceEvaluator(net, dtype=dtype, device=where)
         except (Unsupported, MemoryError):
             if device != "auto":  # with "auto" the CPU computes the network
                 raise
-    return NetEvaluator(env, *parts, dtype=dtype, exact=exact)
+    return NetEvaluator(net, dtype=dtype, exact=exact)

@@ -108,17 +108,17 @@ def test_new_weights_take_the_place_of_the_old(device: str, net: NeuralNet) -> N
     other.policy.eval()  # one part that its owner has frozen
     modes = [module.training for module in other.modules()]
     weights = {name: tensor.clone() for name, tensor in other.state_dict().items()}
-    evaluator.load(other.base_net, other.value, other.policy)
+    evaluator.load(other)
     assert [module.training for module in other.modules()] == modes
     assert all(torch.equal(tensor, weights[name]) for name, tensor in other.state_dict().items())
     after = evaluate(evaluator, batch, np.arange(COUNT))
     assert np.abs(after[0] - before[0]).max() > 0.1
     same(after, by_cpu(other), NEAR[device])
     with pytest.raises(ValueError, match="must have the names and shapes of the evaluator's network"):
-        evaluator.load(*NeuralNet(ENV, tower_height=1, channels=8).children())
+        evaluator.load(NeuralNet(ENV, tower_height=1, channels=8))
     other.base_net.entry[0].weight.data[0] = torch.nan
     with pytest.raises(ValueError, match="NaN or infinite"):
-        evaluator.load(other.base_net, other.value, other.policy)
+        evaluator.load(other)
     same(evaluate(evaluator, batch, np.arange(COUNT)), after, 0)
 
 
@@ -181,7 +181,7 @@ def test_new_weights_are_looked_at_in_the_form_that_computes_them(device: str) -
         for module in (net.policy, net.value):
             for parameter in module.parameters():
                 parameter.mul_(8)
-    evaluator.load(net.base_net, net.value, net.policy)
+    evaluator.load(net)
     assert evaluator.form == "modules"
     expected, got = by_cpu(net), evaluate(evaluator, batch, np.arange(COUNT))
     assert np.abs(got[0] - expected[0]).sum(axis=1).max() / 2 < 0.15
