@@ -131,24 +131,18 @@ def saved_game(path: str | PathLike[str], board_size: int | None = None) -> Game
 # --- writing ---------------------------------------------------------------------------------------
 
 
-def write_network(
-    path: str | PathLike[str],
-    tensors: Mapping[str, Any],
-    env: GameEnv,
-    config: Mapping[str, object],
-    extra: Mapping[str, str],
-) -> None:
+def write_network(path: str | PathLike[str], net: Any, extra: Mapping[str, str]) -> None:
     """Write a network's tensors and description to a file; after an error the file is unchanged.
 
     Args:
-        tensors: the state dict.
-        config: `NeuralNet.config`.
+        net: the NeuralNet.
         extra: further texts by name.
 
     Raises:
         OSError: with the file's name, if the file cannot be written.
-        ValueError: if a value in `tensors` is not a tensor, or not finite.
+        ValueError: if a value in the network's state is not a tensor, or not finite.
     """
+    tensors, env = net.state_dict(), net.env
     for name, tensor in tensors.items():
         if not isinstance(tensor, torch.Tensor):
             raise ValueError(f"{name} must be a tensor to be saved, got a {type(tensor).__name__}")
@@ -161,7 +155,7 @@ def write_network(
         "reference": game_reference(type(env)),
         "env_config": json.dumps(env.config, default=str),
         "structure": json.dumps(game_structure(env)),
-        "net": json.dumps(config),
+        "net": json.dumps(net.config),
         "extra": json.dumps(dict(extra)),
     }
     with explain_os_error(f"the network could not be saved as {path}"):

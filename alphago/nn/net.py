@@ -304,7 +304,7 @@ class NeuralNet(nn.Module):
             ValueError: if the weights are not finite.
         """
         taught = {TAUGHT_BY: self.taught_by} if self.taught_by else {}
-        model_files.write_network(path, self.state_dict(), self.env, self.config, {**(extra or {}), **taught})
+        model_files.write_network(path, self, {**(extra or {}), **taught})
 
 
 def given_parts(

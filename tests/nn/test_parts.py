@@ -6,7 +6,7 @@ from torch import nn
 
 from alphago import GoEnv, NeuralNet, load_model
 from alphago.nn.base import DenseBase, ResidualTower
-from alphago.nn.model_files import ModelError, write_network
+from alphago.nn.model_files import ModelError
 from alphago.nn.parts import PARTS, describe_part, register_part
 from alphago.nn.policy import DensePolicy
 from alphago.nn.value import AddedForecast, DenseValue, FlatValue, ForecastValue
@@ -101,8 +101,8 @@ def tower_of(channels: int, height: int) -> dict:
 def test_damaged_descriptions(parts, text, tmp_path):
     """Nothing is allocated for what cannot be."""
     net = NETS["plain"]()
-    parts = net.parts | parts if parts and "value" in parts else parts
-    write_network(tmp_path / "net", net.state_dict(), ENV, net.config | {"parts": parts}, {})
+    net.parts = net.parts | parts if parts and "value" in parts else parts
+    net.save(tmp_path / "net")
     with pytest.raises(ModelError, match=text):
         load_model(tmp_path / "net", ENV)
 
