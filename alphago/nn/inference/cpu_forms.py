@@ -2,7 +2,7 @@
 
 import contextlib
 import copy
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -71,24 +71,22 @@ def build_modules(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype
 FORMS: dict[str, Form] = {"openvino": build_openvino, "folded": build_folded, "modules": build_modules}
 
 
-def choose_form(
-    frozen: Frozen, env: GameEnv, dtype: torch.dtype, only: str | None = None, *, forms: Mapping[str, Form] = FORMS
-) -> Compiled:
+def choose_form(frozen: Frozen, env: GameEnv, dtype: torch.dtype, only: str | None = None) -> Compiled:
     """Compile a network in the fastest form whose results agree with the network's.
 
     Args:
         frozen: the network, for the game `env`.
         dtype: the preferred dtype of the base.
-        only: the name of the only form to consider; None for all in `forms`, which are ordered from the fastest.
+        only: the name of the only form to consider; None for all in FORMS, which are ordered from the fastest.
 
     Raises:
         ValueError: if the form `only` cannot compute the network on this machine.
     """
-    for name, form_dtype in forms_to_try(dtype, forms):
+    for name, form_dtype in forms_to_try(dtype):
         if only not in (None, name):
             continue
         planes = calibration_planes(env) if form_dtype is torch.int8 else example_planes(env)
-        run = try_form(forms[name], frozen, planes, frozen(planes[:BATCH_SIZE]), form_dtype)
+        run = try_form(FORMS[name], frozen, planes, frozen(planes[:BATCH_SIZE]), form_dtype)
         if run is not None:
             if only is None and name != "openvino" and openvino.is_installed():  # and could not compute this network
                 base = type(frozen.base_net).__qualname__
@@ -101,17 +99,16 @@ def choose_form(
     return Compiled(torch_run(frozen, torch.float32), torch.float32, "modules")
 
 
-def forms_to_try(dtype: torch.dtype, forms: Iterable[str]) -> Iterator[tuple[str, torch.dtype]]:
+def forms_to_try(dtype: torch.dtype) -> Iterator[tuple[str, torch.dtype]]:
     """Yield the names of forms, each with the dtype in which to try it, the best first.
 
     Args:
         dtype: the preferred dtype.  Only OpenVINO computes in int8; with int8, all other tries have a float dtype.
-        forms: the names of all forms, from the fastest.
     """
     if dtype is torch.int8 and has_int8_products() and openvino.is_installed():
         yield "openvino", torch.int8
     float_dtype = fastest_float() if dtype is torch.int8 else dtype
-    yield from ((name, float_dtype) for name in forms)
+    yield from ((name, float_dtype) for name in FORMS)
     yield "folded", torch.float32  # for a network that does not support `float_dtype`
 
 

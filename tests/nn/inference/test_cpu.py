@@ -10,7 +10,7 @@ from torch import nn
 
 from alphago import GoEnv, NeuralNet, load_model
 from alphago.nn.forecasts import stack
-from alphago.nn.inference import openvino
+from alphago.nn.inference import cpu_forms, openvino
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.cpu_forms import FORMS, choose_form
 from alphago.nn.inference.frozen_net import frozen_parts
@@ -131,14 +131,16 @@ def adds_a_half(frozen, planes, expected, dtype):
 
 @DTYPES
 @pytest.mark.parametrize("form", [fails, adds_a_half])
-def test_a_form_that_fails_or_gives_other_results_is_not_taken(form, dtype):
+def test_a_form_that_fails_or_gives_other_results_is_not_taken(form, dtype, monkeypatch):
     net = lived_in(NeuralNet(GoEnv(5), tower_height=1, channels=8), sharpness=0.5)
     frozen = frozen_parts(net.base_net, net.value, net.policy)
     torch_dtype = getattr(torch, dtype)
     with torch.no_grad():
-        _, *chosen = choose_form(frozen, net.env, torch_dtype, forms={**FORMS, "openvino": form, "folded": form})
+        monkeypatch.setattr(cpu_forms, "FORMS", {**FORMS, "openvino": form, "folded": form})
+        _, *chosen = choose_form(frozen, net.env, torch_dtype)
         assert chosen == [torch_dtype, "modules"]
-        _, *chosen = choose_form(frozen, net.env, torch_dtype, forms=dict.fromkeys(FORMS, form))
+        monkeypatch.setattr(cpu_forms, "FORMS", dict.fromkeys(FORMS, form))
+        _, *chosen = choose_form(frozen, net.env, torch_dtype)
         assert chosen == [torch.float32, "modules"]
 
 
