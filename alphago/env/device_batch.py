@@ -178,9 +178,10 @@ class DeviceBatch(GameBatch):
             states: int64 [n], the state of one random generator per slot, changed in place.
             fill_eyes: in Go, whether a side may fill its own eyes; such games end only at `max_moves`.
         """
-        in_place = self._writable(states, np.int64, (len(slots),))
         # The kernel reads and changes the states: in place if it can, else in a copy.
-        buffer = self.backend.upload(states, np.int64) if in_place is None else in_place
+        buffer: Any = self._buffer(states, np.int64, (len(slots),))
+        if isinstance(states, np.ndarray):
+            buffer[:] = self.backend.upload(states, np.int64)  # changes nothing in place
         moves = self.backend.zeros((len(slots),), np.int32)
         self._launch("playout_batch", slots, buffer, moves, fill_eyes)
         self._deliver(buffer, states)  # copies the changed states back, unless the kernel worked in place
@@ -234,12 +235,7 @@ class DeviceBatch(GameBatch):
         return self._deliver(buffer, out)
 
     def _buffer(self, out: Array, dtype: DTypeLike, shape: tuple[int, ...]) -> KernelArray:
-        """Return the array that a kernel writes: `out` itself, or a new array that `_deliver` then copies to `out`."""
-        writable = self._writable(out, dtype, shape)
-        return self.backend.zeros(shape, dtype) if writable is None else writable
-
-    def _writable(self, out: Array, dtype: DTypeLike, shape: tuple[int, ...]) -> KernelArray | None:
-        """Return `out` as an array that kernels can write to; None if kernels cannot, so that results must be copied.
+        """Return the array that a kernel writes: `out` itself, or a new array that `_deliver` then copies to `out`.
 
         Raises ValueError if `out` has another shape, or if results can neither be written nor copied to `out`.
         """
@@ -248,7 +244,7 @@ class DeviceBatch(GameBatch):
         if shared is not None and shared.dtype == dtype and shared.flags.c_contiguous:
             return shared
         self._check_takes_copies(out, str(np.dtype(dtype)))
-        return None
+        return self.backend.zeros(shape, dtype)
 
     def _check_takes_copies(self, out: Array, dtype: str) -> None:
         """Raise ValueError unless an `out` to which kernels cannot write is a NumPy array, which takes copies.
