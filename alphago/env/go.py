@@ -96,13 +96,9 @@ class GoEnv(StonesEnv):
             raise ValueError(f"max_moves must be None in a game of {turns!r} turns, got {max_moves!r}")
         self.N = check_int("board_size", board_size, go_rules.MIN_SIZE, go_rules.MAX_SIZE)
         self.komi = go_rules.check_komi(go_rules.usual_komi(self.N) if komi is None else komi)
-        self.plane_set, self.planes = go_rules.check_planes("rules" if planes is None else planes)
+        # `history`: the number of boards that a position remembers.
+        self.plane_set, self.planes, self.history = go_rules.check_planes("rules" if planes is None else planes)
         self.has_device_kernels = self.plane_set != go_rules.KATAGO
-        self.history = 1  # the boards that a position remembers
-        if self.plane_set is None:  # a number of planes: AlphaGo Zero's history, two planes a board
-            self.history = (self.planes - 1) // 2
-        elif self.plane_set == go_rules.KATAGO:
-            self.history = go_katago.DEPTH
         self.ko = check_choice("ko", ko, go_rules.KO_RULES)
         self.suicide = check_bool("suicide", suicide)
         self.turns = None if turns is None else check_int("turns", turns, 1, go_rules.ENDLESS // 2)

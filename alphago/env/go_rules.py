@@ -16,8 +16,9 @@ HANDICAP_KOMI = 0.5  # of a game with handicap stones
 KO_RULES = {"simple": layout.SIMPLE, "positional": layout.POSITIONAL, "situational": layout.SITUATIONAL}
 ENDLESS = 65_536  # `max_moves` of a game without a limit: memory needs some limit
 KATAGO = "katago"  # the planes of KataGo's networks, see `alphago.env.kernels.go_katago`
-# The number of planes of each set that has a name.
-PLANE_SETS = {name: len(planes) for name, planes in go_planes.SETS.items()} | {KATAGO: go_katago.PLANES}
+# Of each set of planes that has a name: how many planes it has, and of how many boards of the game.
+PLANE_SETS = {name: (len(planes), 1) for name, planes in go_planes.SETS.items()}
+PLANE_SETS[KATAGO] = go_katago.PLANES, go_katago.DEPTH
 
 Stones = str | Iterable[str | int]
 
@@ -242,8 +243,10 @@ def list_points(points: Stones) -> list[str | int]:
     return list(points.split() if isinstance(points, str) else points)
 
 
-def check_planes(planes: int | str) -> tuple[str | None, int]:
-    """Return (name, number of planes); the name is that of a set of planes, or None for history planes.
+def check_planes(planes: int | str) -> tuple[str | None, int, int]:
+    """Return (name, number of planes, number of boards that a position must remember for them).
+
+    The name is that of a set of planes, or None for history planes.
 
     Args:
         planes: the name of a set of planes, or the number of history planes.
@@ -252,7 +255,7 @@ def check_planes(planes: int | str) -> tuple[str | None, int]:
         ValueError: for an unknown name or a number that is not odd and >= 3.
     """
     if isinstance(planes, str) and planes in PLANE_SETS:
-        return planes, PLANE_SETS[planes]
+        return planes, *PLANE_SETS[planes]
     if not is_int(planes, 3) or planes % 2 == 0:
         # In GoEnv(9, 7.5) the second argument is perhaps meant as the komi.
         hint = f"; a komi is given as komi={planes:g}" if is_finite(planes) else ""
@@ -260,4 +263,4 @@ def check_planes(planes: int | str) -> tuple[str | None, int]:
             f"planes must be one of {', '.join(map(repr, PLANE_SETS))}, or an odd integer >= 3 (2 per remembered "
             f"board, 1 for the mover), got {shown(planes)}{hint}"
         )
-    return None, int(planes)
+    return None, int(planes), (int(planes) - 1) // 2  # two planes a board

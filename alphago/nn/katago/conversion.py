@@ -20,7 +20,7 @@ from alphago.nn.value import POINTS_PER_SCORE_UNIT
 from alphago.system.validation import check_choice
 
 OLDEST, NEWEST = 8, 17  # versions that are read
-PLANES = PLANE_SETS[KATAGO]  # the number of planes in this package's set "katago"
+PLANES, _ = PLANE_SETS[KATAGO]  # the number of planes in this package's set "katago"
 # KataGo has 22 planes of the board and 19 numbers about a position.  This package's set has a plane for each of those
 # that are used, in this order.
 SPATIAL, NUMBERS = 22, 19
