@@ -6,7 +6,7 @@ colour only.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
@@ -15,14 +15,14 @@ from alphago.cuda.backend import find_backend
 from alphago.drawing.board_view import BoardView
 from alphago.env import go_rules, symmetry
 from alphago.env.batch import GameBatch
-from alphago.env.board import StonesEnv, check_board, check_player
+from alphago.env.board import StonesEnv, check_board, check_player, follow
 from alphago.env.game import GameEnv
 from alphago.env.game_options import Option, to_option
 from alphago.env.go_batch import GoBatch, GoStart
 from alphago.env.go_cuda import CudaGoBatch
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import Rules, Stones
-from alphago.env.go_setup import setup_texts, with_past
+from alphago.env.go_setup import earlier_captures, known_boards, set_up, setup_keywords
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_katago, go_planes
 from alphago.env.kernels import go_row as layout
@@ -357,14 +357,26 @@ class GoEnv(StonesEnv):
         stones = self.place(black, white)
         mover = None if to_play is None else check_player(to_play)
         komi = None if komi is None else go_rules.check_komi(komi)
-        return with_past(self, stones, mover, komi, move_number=move_number, captures=captures, ko=ko, history=history)
+        boards = known_boards(self, stones, mover or 1, ko, history)
+        known_plies = len(boards) - 1  # one ply leads from each board to the next
+        plies = known_plies if move_number is None else check_int("move_number", move_number, 0, self.max_moves)
+        if plies < known_plies:
+            least = f"at least {known_plies}, the number of boards in history"
+            raise ValueError(f"move_number must be {least}, got {plies}")
+        # A function of a board and a side to move, which makes the earliest position that is known.
+        start = partial(set_up, self, komi=komi, unknown_plies=plies - known_plies)
+        position = follow(boards, mover, start) if known_plies else start(stones, mover or 1)
+        if captures is None:
+            return position
+        setup = {**position.setup, "captures": earlier_captures(captures, position.captures)}
+        return GoPosition(self, position.batch, setup, position.moves, position.movers)
 
     def position_of(self, batch: GameBatch, slot: int) -> GoPosition:
         """Return the position in a slot, with the stones as its set-up instead of the moves that led to it."""
         position = GoPosition(self, batch.extract(slot), {})  # to read the stones, which become its set-up below
-        komi = {} if position.komi == self.komi else {"komi": position.komi}
-        ply = {"move_number": position.move_number} if position.move_number else {}
-        return GoPosition(self, position.batch, {**setup_texts(self, position.board, position.to_play), **komi, **ply})
+        komi = None if position.komi == self.komi else position.komi
+        setup = setup_keywords(self, position.board, position.to_play, komi, position.move_number)
+        return GoPosition(self, position.batch, setup)
 
     def place(self, black: Stones, white: Stones) -> np.ndarray:
         """Return a board, int8 [N, N], with these stones: 1 Black, -1 White, 0 empty.

@@ -1,58 +1,37 @@
 """Set up positions of Go, with the history before them."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from alphago.env.board import check_history, follow
+from alphago.env.board import check_history
 from alphago.env.game import PLAYER_NAMES, GameEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.kernels import go_row as layout
 from alphago.env.position import IllegalMove
-from alphago.system.validation import check_int, is_int, shown
+from alphago.system.validation import is_int, shown
 
 
-def with_past(
-    env: GameEnv,
-    stones: np.ndarray,
-    to_play: int | None,
-    komi: float | None,
-    *,
-    move_number: int | None,
-    captures: Sequence[int] | None,
-    ko: int | str | None,
-    history: Sequence[np.ndarray],
-) -> GoPosition:
-    """Return the position with the given stones, and with what is known of the moves before it.
+def known_boards(
+    env: GameEnv, stones: np.ndarray, mover: int, ko: int | str | None, history: Sequence[np.ndarray]
+) -> list[np.ndarray]:
+    """Return the boards of a game that are known, the oldest first and `stones` last; one move leads to the next.
 
     Args:
         stones: [N, N], 1 Black, -1 White, 0 empty.
-        to_play: the side to move, +1 or -1; None to find it from `history`, or for Black without one.
-        komi: None for the game's own.
-        move_number, captures, ko, history: as in `GoEnv.position`.
+        mover: the side to move, +1 or -1; it matters only if `ko` is given.
+        ko, history: as in `GoEnv.position`.
 
     Raises:
         ValueError: if the arguments contradict each other.
     """
-    earlier_boards = check_history(history, env.plane_shape)
+    boards = check_history(history, env.plane_shape)
     if ko is not None:
-        if earlier_boards:
+        if boards:
             raise ValueError(f"ko must be None with a history, which determines it, got {shown(ko)}")
-        to_play = to_play or 1  # Black by default
-        earlier_boards = [board_before_ko(env, stones, to_play, ko)]
-    known_plies = len(earlier_boards)  # one ply leads from each board to the next
-    plies = known_plies if move_number is None else check_int("move_number", move_number, 0, env.max_moves)
-    if plies < known_plies:
-        raise ValueError(f"move_number must be at least {known_plies}, the number of boards in history, got {plies}")
-    # A function of a board and a side to move, which makes the earliest position that is known.
-    start = partial(set_up, env, komi=komi, unknown_plies=plies - known_plies)
-    position = follow([*earlier_boards, stones], to_play, start) if earlier_boards else start(stones, to_play or 1)
-    if captures is None:
-        return position
-    setup = {**position.setup, "captures": earlier_captures(captures, position.captures)}
-    return GoPosition(env, position.batch, setup, position.moves, position.movers)
+        boards = [board_before_ko(env, stones, mover, ko)]
+    return [*boards, stones]
 
 
 def set_up(
@@ -70,25 +49,21 @@ def set_up(
     placed = stones if stones.any() else None  # None saves compiling the kernel that sets up stones
     batch.reset(np.zeros(1, np.int64), stones=placed, to_play=to_play, komi=komi)
     batch.rows[0, layout.PLY] = unknown_plies  # type: ignore[attr-defined]
-    setup = setup_texts(env, stones, to_play)
-    if komi is not None:
-        setup["komi"] = komi
-    if unknown_plies:
-        setup["move_number"] = unknown_plies
-    return GoPosition(env, batch, setup)
+    return GoPosition(env, batch, setup_keywords(env, stones, to_play, komi, unknown_plies))
 
 
-def setup_texts(env: GameEnv, stones: np.ndarray, to_play: int) -> dict[str, Any]:
-    """Return the keywords of `GoEnv.position` for stones [N, N] and the side to move (+1 or -1).
+def setup_keywords(env: GameEnv, stones: np.ndarray, to_play: int, komi: float | None, plies: int) -> dict[str, Any]:
+    """Return the keywords of `GoEnv.position` for stones [N, N], the side to move (+1 or -1), komi and plies so far.
 
-    Keywords whose value is the default are left out.
+    Keywords whose value is the default are left out; a komi of None is the game's own.
     """
     texts = {
         colour: " ".join(env.to_text(int(action)) for action in np.flatnonzero(stones == sign))
         for colour, sign in (("black", 1), ("white", -1))
         if (stones == sign).any()
     }
-    return texts if to_play == 1 else texts | {"to_play": "white"}
+    others = {"to_play": None if to_play == 1 else "white", "komi": komi, "move_number": plies or None}
+    return texts | {name: value for name, value in others.items() if value is not None}
 
 
 def board_before_ko(env: GameEnv, stones: np.ndarray, mover: int, ko: int | str) -> np.ndarray:
