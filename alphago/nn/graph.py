@@ -1,7 +1,7 @@
 """A network as a list of ONNX operations, for other programs, for OpenVINO, and for numpy.
 
 `alphago.nn.translator` makes the list, `alphago.nn.export` writes it, `alphago.nn.inference.openvino` compiles it, and
-`run_graph` computes it with numpy, convolutions with torch.
+`run_graph` computes it with numpy, and with torch what numpy does not have: convolutions, elu and softmax.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -119,21 +119,10 @@ def convolution(
     return F.conv2d(inputs, kernel, bias[0] if bias else None, strides, pads[:2], dilations, group).numpy()
 
 
-def elu(x: np.ndarray, *, alpha: float = 1.0) -> np.ndarray:
-    """Return x above 0, and alpha (exp(x) - 1) below."""
-    # `where` computes both branches for all x; the minimum keeps the exponential of a large x from overflowing.
-    return np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0))).astype(np.float32)
-
-
 def reshape(x: np.ndarray, shape: np.ndarray) -> np.ndarray:
     """Return x with another shape, an int64 array of lengths."""
     # In ONNX, a length of 0 stands for the length of the same axis of x, and -1 for what the other lengths leave.
     return x.reshape([x.shape[i] if length == 0 else int(length) for i, length in enumerate(shape)])
-
-
-def softmax(x: np.ndarray, axis: int) -> np.ndarray:
-    powers = np.exp(x - x.max(axis=axis, keepdims=True))
-    return powers / powers.sum(axis=axis, keepdims=True)
 
 
 def slice_axis(x: np.ndarray, begin: np.ndarray, end: np.ndarray, axis: np.ndarray, step: np.ndarray) -> np.ndarray:
@@ -150,10 +139,10 @@ OPERATIONS: dict[str, Callable[..., np.ndarray]] = {
     "Conv": convolution,
     "Gemm": lambda x, kernel, bias=0.0, transB=1: x @ kernel.T + bias,  # transB is 1 in all graphs of `Translator`
     "Relu": lambda x: np.maximum(x, 0),
-    "Elu": elu,
+    "Elu": lambda x, alpha: F.elu(torch.as_tensor(x), alpha).numpy(),
     "Sigmoid": lambda x: 1 / (1 + np.exp(-x)),
     "Softplus": lambda x: np.logaddexp(0, x),
-    "Softmax": softmax,
+    "Softmax": lambda x, axis: F.softmax(torch.as_tensor(x), axis).numpy(),
     "MatMul": np.matmul,
     "Transpose": lambda x, perm: x.transpose(perm),
     "ReduceMean": lambda x, axes, keepdims: x.mean(axis=tuple(axes), keepdims=bool(keepdims)),
