@@ -21,6 +21,7 @@ from torch import nn
 
 from alphago.env.game import GameEnv
 from alphago.nn.graph import NetworkGraph, Tensor, run_graph
+from alphago.nn.inference.cpu import ValueOutputs
 from alphago.nn.inference.frozen_net import TRACING_LOCK, frozen_copy, frozen_parts
 from alphago.nn.inference.fusion import fold_batch_norms
 from alphago.nn.net import NeuralNet, load_model
@@ -29,7 +30,7 @@ from alphago.nn.random_positions import random_planes
 from alphago.nn.threads import one_torch_thread
 from alphago.nn.transformer import Rotation
 from alphago.nn.translator import Translator, reshape
-from alphago.nn.value import Forecast, ForecastHead
+from alphago.nn.value import Forecast
 from alphago.system.files import user_path, write_atomic
 from alphago.system.optional import optional_import
 from alphago.system.validation import check_int, checks_keywords
@@ -159,20 +160,6 @@ def fits_any_board(net: NeuralNet) -> bool:
     for each point.
     """
     return net.size_free and not any(isinstance(module, Rotation) for module in net.modules())
-
-
-class ValueOutputs(nn.Module):
-    """A value head as a module whose output is (value, score, ownership) if the head predicts them, else the value."""
-
-    def __init__(self, head: nn.Module) -> None:
-        super().__init__()
-        self.head = head
-
-    def forward(self, features: torch.Tensor) -> torch.Tensor | tuple[torch.Tensor, ...]:
-        if not isinstance(self.head, ForecastHead):
-            return self.head(features)
-        value, score, ownership = self.head.forecast(features)
-        return value if score is None or ownership is None else (value, score, ownership)
 
 
 def translate(graph: NetworkGraph, slot: str, module: nn.Module, inputs: Tensor) -> tuple[Tensor, ...]:

@@ -301,20 +301,31 @@ class Scratch:
         self.columns = np.empty((count, num_columns), np.float32)  # the value head's outputs
 
 
-class ForecastOutputs(nn.Module):
+class ValueOutputs(nn.Module):
+    """A value head as a module whose output is (value, score, ownership) if the head predicts them, else the value."""
+
+    def __init__(self, head: nn.Module) -> None:
+        super().__init__()
+        self.head = head
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor | tuple[torch.Tensor, ...]:
+        if not isinstance(self.head, ForecastHead):
+            return self.head(features)
+        value, score, ownership = self.head.forecast(features)
+        return value if score is None or ownership is None else (value, score, ownership)
+
+
+class ForecastOutputs(ValueOutputs):
     """A value head as a module with one output [B, 2 + H W]: value, score in tens of points, and ownership.
 
     All are in the view of the player about to move.  The output is the value [B] alone if the head does not predict
     both of the others.
     """
 
-    def __init__(self, head: Any) -> None:
-        super().__init__()
-        self.head = head
-
     def forward(self, features: torch.Tensor) -> torch.Tensor:
-        value, score, ownership = self.head.forecast(features)
-        if score is None or ownership is None:
-            return value
+        outputs = super().forward(features)
+        if not isinstance(outputs, tuple):
+            return outputs
+        value, score, ownership = outputs
         # [B] becomes [B, 1] by `unflatten`, for which alphago.nn.translator has an operation.
         return torch.cat([value.unflatten(0, (-1, 1)), score.unflatten(0, (-1, 1)), ownership], dim=1)
