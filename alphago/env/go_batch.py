@@ -25,7 +25,7 @@ class GoStart(NamedTuple):
 
 
 def check_setup(
-    size: int, stones: np.ndarray | None, to_play: int | str, komi: float
+    env: Any, stones: np.ndarray | None, to_play: int | str, komi: float | None
 ) -> tuple[np.ndarray | None, int, int]:
     """Return the kernels' arguments for a set-up: (stones, mover, twice the komi).
 
@@ -36,10 +36,10 @@ def check_setup(
         ValueError: for stones of a wrong shape or other numbers, an unknown player or an invalid komi.
     """
     mover = layout.BLACK if check_player(to_play) == 1 else layout.WHITE
-    doubled_komi = int(2 * check_komi(komi))
+    doubled_komi = int(2 * check_komi(env.komi if komi is None else komi))
     if stones is None and mover == layout.BLACK:  # with White to move, the empty board is a set-up
         return None, mover, doubled_komi
-    placed = np.zeros((size, size), np.int8) if stones is None else check_board(stones, (size, size), "stones")
+    placed = np.zeros(env.plane_shape, np.int8) if stones is None else check_board(stones, env.plane_shape, "stones")
     return placed.ravel(), mover, doubled_komi
 
 
@@ -69,8 +69,7 @@ class GoBatch(PackedBatch):
         Raises:
             ValueError: for an invalid argument or a chain without liberty.
         """
-        komi = self.env.komi if komi is None else komi
-        colours, mover, doubled_komi = check_setup(self._size, stones, to_play, komi)
+        colours, mover, doubled_komi = check_setup(self.env, stones, to_play, komi)
         loops.reset_batch(self.rows, slots, self._start.row, doubled_komi)
         if colours is None:  # the start position
             return

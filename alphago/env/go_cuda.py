@@ -43,7 +43,7 @@ class CudaGoBatch(DeviceBatch):
         self, slots: Array, *, stones: np.ndarray | None = None, to_play: int | str = 1, komi: float | None = None
     ) -> None:
         """Set the slots to the start position, or all to the same set-up; see `GoBatch.reset`."""
-        colours, mover, doubled_komi = check_setup(self._size, stones, to_play, self.env.komi if komi is None else komi)
+        colours, mover, doubled_komi = check_setup(self.env, stones, to_play, komi)
         self._launch("reset_batch", slots, self._start, doubled_komi, threads=LANES)
         if colours is None:  # the start position: no stones, and Black to move
             return
