@@ -23,13 +23,7 @@ def reset_batch(rows, slots, start, doubled_komi):
         store(row, layout.KOMI2, doubled_komi)
 
 
-@kernel
-def copy_batch(from_rows, sources, rows, targets):
-    """Copy the slots `sources` of `from_rows` to the slots `targets` of `rows`."""
-    for i in range(sources.shape[0]):
-        copy(from_rows[sources[i]], rows[targets[i]])
-
-
+copy_batch = kernel(specialise(row_kernels.copy_rows, copy=copy))
 play_batch = kernel(specialise(row_kernels.play_batch, play=play))
 # In Go a path has steps, which may also skip a turn (see `play_step`).
 replay_batch = kernel(specialise(row_kernels.replay_batch, play=play_step, copy=copy))

@@ -166,6 +166,12 @@ def replay_batch(rows, roots, paths, lengths, targets):
             play(row, wrap(int(paths[i, ply])))  # an int64, so that the rules are compiled once
 
 
+def copy_rows(from_rows, sources, rows, targets):
+    """Copy the slots `sources` of `from_rows` to the slots `targets` of `rows`."""
+    for i in range(sources.shape[0]):
+        copy(from_rows[sources[i]], rows[targets[i]])
+
+
 def write_batch(rows, slots, out):
     """Let the kernel `verb` write its answer for each slot into a row of `out`."""
     for i in range(slots.shape[0]):
@@ -218,13 +224,6 @@ def over_slots(loop: Any, verb: Any) -> Any:
     return kernel(made)
 
 
-@kernel
-def copy_batch(from_rows, sources, rows, targets):
-    """Copy the slots `sources` of `from_rows` to the slots `targets` of `rows`."""
-    for i in range(sources.shape[0]):
-        copy(from_rows[sources[i]], rows[targets[i]])
-
-
 @part
 def to_play(row):
     """Return the side to move: 1 Black, -1 White."""
@@ -256,6 +255,7 @@ def ownership(row, out):
         store(out, point, load(row, HEADER + point) * load(row, TO_PLAY))
 
 
+copy_batch = kernel(copy_rows)
 to_play_batch = over_slots(answer_batch, to_play)
 is_over_batch = over_slots(answer_batch, is_over)
 hash_batch = over_slots(answer_batch, position_hash)
