@@ -104,15 +104,14 @@ class Workers(ThreadPoolExecutor):
             stop: an event at which long tasks should end early; None if the tasks check no event.
         """
         futures = [self.submit(task) for task in tasks]
-        if stop is not None:
-            for future in futures:
-                # The first task that fails ends the others, also while this thread waits for an earlier one.
-                future.add_done_callback(lambda ended: stop.set() if ended.exception() else None)
+        stop = stop or threading.Event()
+        for future in futures:
+            # The first task that fails ends the others, also while this thread waits for an earlier one.
+            future.add_done_callback(lambda ended: stop.set() if ended.exception() else None)
         try:
             return [future.result() for future in futures]
         except BaseException:
-            if stop is not None:
-                stop.set()
+            stop.set()
             for future in futures:
                 future.exception()  # waits for the task
             raise

@@ -153,8 +153,7 @@ def linear(
     ops: ModuleType, inputs: "Node", kernel: np.ndarray, bias: np.ndarray | None = None, *, transB: int
 ) -> "Node":
     """Return the node of ONNX's operation Gemm: inputs [rows, features] times the kernel, plus a bias [outputs]."""
-    transposes = False, bool(transB)  # of the inputs and of the kernel
-    result = ops.matmul(inputs, ops.constant(kernel), *transposes)
+    result = ops.matmul(inputs, ops.constant(kernel), False, bool(transB))  # the inputs are not transposed
     return result if bias is None else ops.add(result, ops.constant(bias.reshape(1, -1)))
 
 
