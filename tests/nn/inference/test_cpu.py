@@ -130,18 +130,15 @@ def adds_a_half(frozen, planes, expected, dtype):
 
 
 @DTYPES
+@pytest.mark.parametrize("broken", [("openvino", "folded"), FORMS])
 @pytest.mark.parametrize("form", [fails, adds_a_half])
-def test_a_form_that_fails_or_gives_other_results_is_not_taken(form, dtype, monkeypatch):
+def test_a_form_that_fails_or_gives_other_results_is_not_taken(form, broken, dtype, monkeypatch):
     net = lived_in(NeuralNet(GoEnv(5), tower_height=1, channels=8), sharpness=0.5)
     frozen = frozen_parts(net.base_net, net.value, net.policy)
-    torch_dtype = getattr(torch, dtype)
+    monkeypatch.setattr(cpu_forms, "FORMS", FORMS | dict.fromkeys(broken, form))
     with torch.no_grad():
-        monkeypatch.setattr(cpu_forms, "FORMS", {**FORMS, "openvino": form, "folded": form})
-        _, *chosen = choose_form(frozen, net.env, torch_dtype)
-        assert chosen == [torch_dtype, "modules"]
-        monkeypatch.setattr(cpu_forms, "FORMS", dict.fromkeys(FORMS, form))
-        _, *chosen = choose_form(frozen, net.env, torch_dtype)
-        assert chosen == [torch.float32, "modules"]
+        _, *chosen = choose_form(frozen, net.env, getattr(torch, dtype))
+    assert chosen == [torch.float32 if broken is FORMS else getattr(torch, dtype), "modules"]
 
 
 @DTYPES
