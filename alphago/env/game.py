@@ -232,7 +232,8 @@ class GameEnv:
 
     def from_text(self, text: str) -> int:
         """Return the action that a text names; raise ValueError if it names none."""
-        if text.isdecimal() and int(text) < self.action_space:
+        # No action has ten digits; Python refuses to read thousands of them.
+        if text.isdecimal() and len(text) < 10 and int(text) < self.action_space:
             return int(text)
         raise ValueError(f"{shown(text)} is not a move of {self}: expected a number from 0 to {self.action_space - 1}")
 

@@ -361,7 +361,7 @@ class GoEnv(StonesEnv):
         known_plies = len(boards) - 1  # one ply leads from each board to the next
         plies = known_plies if move_number is None else check_int("move_number", move_number, 0, self.max_moves)
         if plies < known_plies:
-            least = f"at least {known_plies}, the number of boards in history"
+            least = f"at least {known_plies}, the number of boards that history or ko tells of"
             raise ValueError(f"move_number must be {least}, got {plies}")
         # A function of a board and a side to move, which makes the earliest position that is known.
         start = partial(set_up, self, komi=komi, unknown_plies=plies - known_plies)
