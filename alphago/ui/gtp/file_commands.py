@@ -12,8 +12,8 @@ from alphago.env.position import IllegalMove
 from alphago.records.sgf import SgfGame, salvage_sgf
 from alphago.records.sgf.document import format_continued
 from alphago.records.sgf.faults import ACCEPTED, BOARD, FATAL, FINAL_SET_UP, HANDICAP, SET_UP, Fault
-from alphago.system.files import check_regular, os_error_text, user_path, write_atomic
-from alphago.ui.gtp.gtp_engine import GtpEngine, print_message
+from alphago.system.files import check_regular, user_path, write_atomic
+from alphago.ui.gtp.gtp_engine import GtpEngine, print_message, printed_failure
 from alphago.ui.gtp.gtp_game import GtpGame, LoadedGame
 from alphago.ui.gtp.protocol import GtpFailure, argument, integer
 
@@ -36,11 +36,8 @@ def load(engine: GtpEngine, arguments: list[str]) -> None:
     has_number = len(arguments) > 1 and INTEGER.fullmatch(arguments[-1])
     # `pop` leaves the words of the file's name.  No move comes before move 1, nor before a number below 1.
     count = max(0, integer(arguments.pop()) - 1) if has_number else None  # moves to load; None: all
-    try:
+    with printed_failure("cannot load file"):
         game = first_game(str(file_path(arguments)), count)
-    except (ValueError, OSError) as error:
-        print_message(error_text(error))
-        raise GtpFailure("cannot load file") from None
     if game.board_size != engine.env.N and not engine.plays_any_size:
         raise GtpFailure("cannot load file: unacceptable size")
     engine.continue_game(game_after(engine, game, game.moves[:count]))
@@ -78,16 +75,13 @@ def write(engine: GtpEngine, arguments: list[str]) -> str:
 
     Since the command may come from another machine, it writes only files named .sgf, and replaces only SGF files.
     """
-    try:
+    with printed_failure("cannot save file"):
         text = sgf_of_game(engine)
         if not arguments or arguments[0] == "-":
             return text.decode()
         path = file_path(arguments)
         check_target(path)
         write_atomic(path, text)
-    except (OSError, ValueError) as error:
-        print_message(error_text(error))
-        raise GtpFailure("cannot save file") from None
     return ""
 
 
@@ -119,11 +113,6 @@ def file_path(words: list[str]) -> Path:
     name = " ".join(words)
     is_quoted = len(name) > 1 and name[0] == name[-1] and name[0] in "\"'"
     return user_path(name[1:-1] if is_quoted else name)
-
-
-def error_text(error: Exception) -> str:
-    """Return a message about an error for stderr."""
-    return os_error_text(error) if isinstance(error, OSError) else str(error)
 
 
 def check_target(path: Path) -> None:

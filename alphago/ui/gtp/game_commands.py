@@ -10,11 +10,10 @@ from alphago import __version__
 from alphago.env import go_rules
 from alphago.env.go import GoEnv
 from alphago.env.go_count import GoCount, chains, count_as_alive
-from alphago.env.position import IllegalMove
 from alphago.mcts.levels import FULL_STRENGTH
 from alphago.mcts.search import Forbidden
 from alphago.ui.gtp import analysis_commands, file_commands, parameter_commands, protocol
-from alphago.ui.gtp.gtp_engine import GtpEngine, print_message
+from alphago.ui.gtp.gtp_engine import GtpEngine, print_message, printed_failure
 from alphago.ui.gtp.protocol import Command, GtpFailure, argument, as_failure, check_colour, integer, number
 
 NAME = "alphago"
@@ -199,11 +198,8 @@ class GoEngine(GtpEngine):
         with as_failure("invalid color or coordinate"):
             action = self.game.env.from_text(text)
         self.pondering = False
-        try:
+        with printed_failure("illegal move"):
             self.game.play(colour, action)
-        except IllegalMove as reason:
-            print_message(str(reason))
-            raise GtpFailure("illegal move") from None
         if len(self.game.plays) == 2:  # only then, so that the message comes once in a game
             # If Black has played both moves, they are handicap stones, for which White gets no points here.
             self.print_no_handicap_bonus()

@@ -1,8 +1,9 @@
 """`GtpEngine`: the state of a GTP engine, and how it chooses moves."""
 
+import contextlib
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,6 @@ from alphago.env.go import GoEnv
 from alphago.env.go_count import GoCount
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import Rules, check_komi
-from alphago.env.position import IllegalMove
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import UniformEvaluator
@@ -23,6 +23,7 @@ from alphago.mcts.lost_turns import LostTurns
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.puct import Puct
 from alphago.mcts.questions import Answer, Limit, Question
+from alphago.system.files import os_error_text
 from alphago.system.validation import MOST_READOUTS, check_float, check_int, printable, shortened
 from alphago.ui.gtp.gtp_game import GtpGame, analysed_game
 from alphago.ui.gtp.protocol import GtpFailure
@@ -223,11 +224,8 @@ class GtpEngine:
         """
         game = copy(self.game)
         game.env = game.env.replace(**rules._asdict())
-        try:
+        with printed_failure("the game is illegal under these rules"):
             game.restart(game.plays)
-        except IllegalMove as reason:
-            print_message(str(reason))
-            raise GtpFailure("the game is illegal under these rules") from None
         self.continue_game(game)
 
     def make_move(self, colour: int, report: Report | None = None, passes: bool | None = None, **options: Any) -> str:
@@ -303,3 +301,13 @@ class GtpEngine:
 def print_message(text: str) -> None:
     """Print a message to stderr, since stdout belongs to the protocol."""
     print(f"alphago gtp: {printable(shortened(text, LONGEST_MESSAGE))}", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def printed_failure(text: str) -> Iterator[None]:
+    """Convert a ValueError or OSError in the block to a GtpFailure with the message `text`; print the error itself."""
+    try:
+        yield
+    except (ValueError, OSError) as error:  # IllegalMove is a ValueError
+        print_message(os_error_text(error) if isinstance(error, OSError) else str(error))
+        raise GtpFailure(text) from None
