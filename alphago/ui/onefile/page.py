@@ -28,8 +28,8 @@ from alphago.mcts.evaluator import as_network
 from alphago.mcts.levels import FULL_STRENGTH, describe_level, level_conditions, level_table, measured_network
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.puct import Puct
-from alphago.nn.export import layer_weights, manifest, network_graph, raw_files
-from alphago.nn.graph import NetworkGraph, Step
+from alphago.nn.export import network_graph, raw_files
+from alphago.nn.graph import Step
 from alphago.nn.model_files import model_file, saved_game
 from alphago.nn.net import NeuralNet
 from alphago.system.files import user_path, write_atomic
@@ -156,12 +156,13 @@ def pack_parts(net: NeuralNet, name: str, description: Mapping[str, object]) -> 
     graph = network_graph(net)
     for step in graph.steps:
         check_step(step)
-    path = Path("weights")  # it is not written: `raw_files` returns the contents of files by path
-    weights = raw_files(graph, net, path, "w16")[path]  # the bytes of float16 numbers
+    # The bytes of float16 numbers, and their manifest.  No file is written: `raw_files` returns the contents of files.
+    weights, manifest = raw_files(graph, net, Path("weights"), "w16").values()
     # uint8 [2, weights]: all low bytes, then all high bytes, which can be compressed better.
     low_and_high_bytes = np.frombuffer(weights, np.uint8).reshape(-1, 2).T
+    told = {**facts(net, json.loads(manifest), name), "about": description}
     parts = {
-        "facts": json.dumps({**facts(net, graph, name), "about": description}, separators=(",", ":")).encode(),
+        "facts": json.dumps(told, separators=(",", ":")).encode(),
         "weights": low_and_high_bytes.tobytes(),
         "kernels": (OWN_STATIC / "kernels.wasm").read_bytes(),
         "tree": (OWN_STATIC / "tree.wasm").read_bytes(),
@@ -189,28 +190,23 @@ def check_step(step: Step) -> None:
     raise ValueError(f"a page cannot compute the network's operation {described}; other formats of export can")
 
 
-def facts(net: NeuralNet, graph: NetworkGraph, name: str) -> dict[str, object]:
+def facts(net: NeuralNet, manifest: Mapping[str, Any], name: str) -> dict[str, object]:
     """Return what the page has to know: the game on each board, and for the workers the network and the search.
 
     Args:
+        manifest: of the network's weights, see `alphago.nn.export.manifest`.
         name: the network's name on the page.
     """
     env = net.env.match_variant()  # as it is played in matches, without options of self-play
-    layers: list[dict[str, object]] = []
-    offset = 0  # the index of a layer's first number among all weights
-    for layer, array in layer_weights(graph).items():
-        layers.append({"name": layer, "shape": list(array.shape), "offset": offset})
-        offset += array.size
-    full_manifest = manifest(graph, net, {"layers": layers})
     model = {
         "game": env.name,
-        "manifest": {key: full_manifest[key] for key in ("layers", "constants", "steps", "outputs")},
+        "manifest": {key: manifest[key] for key in ("layers", "constants", "steps", "outputs")},
         "settings": asdict(Puct(leaves=USUAL_LEAVES, decisive_moves=env.has_decisive_moves)),
         "planes": env.planes,
         "pass": env.pass_action,
         "resign": net.resign_threshold,
     }
-    has_scores = "score" in graph.outputs
+    has_scores = "score" in manifest["outputs"]
     playable = playable_boards(net, env)
     boards = [board_facts(board, net.size_free, has_scores, measured_network(net, board)) for board in playable]
     return {"network": name, "game": env.name, "boards": boards, "rules": named_rules(env), "model": model}

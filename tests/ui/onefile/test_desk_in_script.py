@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from alphago import ConnectFourEnv, GameEnv, GoEnv, NeuralNet, OwareEnv
-from alphago.nn.export import network_graph
+from alphago.nn.export import manifest, network_graph
 from alphago.ui.onefile.page import facts
 from tests.ui.onefile.scripts import ask
 from tests.ui.web.desks import Guest
@@ -47,7 +47,7 @@ def reply(mover: int, win: float, score: float | None, best: int) -> dict[str, A
 
 def facts_of(env: GameEnv) -> dict[str, object]:
     net = NeuralNet(env, tower_height=1, channels=4, size_free=isinstance(env, GoEnv))
-    return facts(net, network_graph(net), "mine")
+    return facts(net, manifest(network_graph(net), net, {"layers": []}), "mine")
 
 
 @pytest.mark.parametrize(

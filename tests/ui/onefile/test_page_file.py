@@ -17,7 +17,7 @@ from alphago import GoEnv, GomokuEnv, NeuralNet, OwareEnv, export_page, load_mod
 from alphago.env.games import GAMES
 from alphago.env.packaged_nets import packaged_nets
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.nn.export import network_graph
+from alphago.nn.export import manifest, network_graph
 from alphago.nn.graph import Step
 from alphago.ui.onefile.page import FOLDERS, OPERATIONS, OWN_STATIC, about, check_step, facts, render_page
 from alphago.ui.web.page_files import WIDGET, bundle, without_comments
@@ -89,7 +89,7 @@ def test_what_is_told_of_packaged_networks_was_measured() -> None:
 
 def test_a_size_free_network_has_every_board() -> None:
     net = NeuralNet(GoEnv(5), tower_height=1, channels=8, size_free=True)
-    told = facts(net, network_graph(net), "mine")
+    told = facts(net, manifest(network_graph(net), net, {"layers": []}), "mine")
     boards = {board["options"]["board_size"]: board for board in told["boards"]}  # type: ignore[attr-defined]
     assert next(iter(boards)) == 5
     assert sorted(boards) == list(range(2, 26))
