@@ -357,8 +357,8 @@ class RecordBuilder:
             mover: 1 Black, -1 White.
             weight, surprise: as in `GameRecord`.
         """
-        columns = (action, value, legal_count, mover, weight, surprise)  # in the order of `add_moves`
-        add_moves([self], policy[None], *(np.array([column]) for column in columns))
+        told = {"weights": weight, "surprises": surprise, "legal_counts": legal_count, "movers": mover}
+        add_moves([self], policy[None], moves=action, values=value, **told)
 
     def finish(self, outcome: float, score: float, resigned: bool, action_space: int) -> GameRecord:
         """Return the record of the finished game.
@@ -381,29 +381,18 @@ class RecordBuilder:
         )
 
 
-def add_moves(
-    builders: list[RecordBuilder],
-    policies: np.ndarray,
-    actions: np.ndarray,
-    values: np.ndarray,
-    legal_counts: np.ndarray,
-    movers: np.ndarray,
-    weights: np.ndarray,
-    surprises: np.ndarray,
-) -> None:
+def add_moves(builders: list[RecordBuilder], policies: np.ndarray, **columns: Any) -> None:
     """Add a move to each of n games.
 
     Args:
         builders: of the n games; row i of each array is for builders[i].
-        policies: float32 [n, A], each row sums to 1.  All other arrays are [n].
-        values: from the view of each mover.
-        legal_counts: number of legal actions.
-        movers: 1 Black, -1 White.
-        actions, weights, surprises: as in `GameRecord`, where the actions are called moves.
+        policies: float32 [n, A], each row sums to 1.
+        columns: the other ARRAYS of the moves by name, each [n] or a number for all games, as in `GameRecord`: moves
+            (the actions), values (from the view of each mover), weights, surprises, legal_counts and movers.
     """
+    columns["policies"] = quantise(policies)
     block = new_plies(*policies.shape)
-    columns = (actions, quantise(policies), values, weights, surprises, legal_counts, movers)
-    for name, column in zip(ARRAYS, columns, strict=True):  # `columns` is in the order of ARRAYS
-        block[name] = column
+    for name in ARRAYS:
+        block[name] = columns[name]
     for row, builder in enumerate(builders):
         builder.plies.append((block, row))

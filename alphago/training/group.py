@@ -292,7 +292,7 @@ class Group(GameGroup):
         add_moves(
             [self.builder(slot) for slot in moves.games[plays_on]],
             policies=moves.policies[plays_on],
-            actions=moves.actions[plays_on],
+            moves=moves.actions[plays_on],
             values=moves.values[plays_on],
             legal_counts=moves.legal[plays_on].sum(axis=1),
             movers=moves.movers[plays_on],
