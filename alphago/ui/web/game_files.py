@@ -76,11 +76,7 @@ def count_at(tree: GameTree, number: int) -> GoCount | None:
 
 def main_line_end(nodes: Sequence[Mapping[str, Any]]) -> int:
     """Return the number of the main line's last node; the main line goes from each node to its first child."""
-    last = 0
-    for number, node in enumerate(nodes):
-        if node["parent"] == last:  # the first child of `last`, since children are in their order
-            last = number
-    return last
+    return SgfTree(parents=[node["parent"] for node in nodes]).main_line()[-1]
 
 
 def sgf_text(tree: GameTree) -> str:
