@@ -10,14 +10,12 @@ import io
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cache
 from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from alphago.env import symmetry
 from alphago.env.go import GoEnv
 from alphago.records import dataset as layout
 from alphago.records.dataset import GAME, INDEX, Dataset, file_entries, read_index, rules_code
@@ -114,26 +112,20 @@ class Collector:
         return arrays
 
 
-def game_hash(size: int, first: int, stones: int, words: np.ndarray) -> int:
-    """Return a 64-bit hash of a game, the same for its rotated and reflected copies.
+def game_hash(env: GoEnv, first: int, stones: int, words: np.ndarray) -> int:
+    """Return a 64-bit hash of a game of `env`, the same for its rotated and reflected copies.
 
     Args:
-        size, first, stones: fields of the game's row.
+        first, stones: fields of the game's row.
         words: its stones and plies, uint16.
     """
     marks = words & (layout.WHITE_STONE | layout.SKIPPED)
     actions = words ^ marks  # the points of stones, and the actions of plies
-    copies = symmetry_maps(size)[:, actions] | marks  # [8, words]
+    copies = env.symmetries.actions[:, actions].astype(np.uint16) | marks  # [8, words]
     copies[:, :stones].sort(axis=1)  # the order of set-up stones does not matter
-    head = bytes((size, first & 0xFF)) + stones.to_bytes(2, "little")  # & 0xFF: -1 as a byte
+    head = bytes((env.N, first & 0xFF)) + stones.to_bytes(2, "little")  # & 0xFF: -1 as a byte
     smallest = min(copy.tobytes() for copy in copies.astype("<u2"))  # the same for all copies of the game
     return int.from_bytes(hashlib.blake2b(head + smallest, digest_size=8).digest(), "little")
-
-
-@cache
-def symmetry_maps(size: int) -> np.ndarray:
-    """Return uint16 [8, size * size + 1]: entry [s, a] is the action to which symmetry s maps action a."""
-    return np.asarray(symmetry.square(size, extra_actions=1).actions, np.uint16)
 
 
 def which_are_new(hashes: np.ndarray, seen: np.ndarray) -> np.ndarray:
@@ -362,7 +354,7 @@ class DatasetWriter:
         mover_wins, mover_is_black = label["win"] > 0.5, ply % 2 == 0
         black_wins = mover_wins == mover_is_black
         row = {
-            "hash": game_hash(env.N, first=1, stones=0, words=moves.astype(np.uint16)),
+            "hash": game_hash(env, first=1, stones=0, words=moves.astype(np.uint16)),
             "length": ply + 1,
             "size": env.N,
             "first": 1,

@@ -123,7 +123,7 @@ class Converter(RemoteWork):
         year = YEAR.search(game.date)
         black_rank, white_rank = self.ranks(game)
         row = {
-            "hash": game_hash(game.board_size, game.first, stones, words),
+            "hash": game_hash(env, game.first, stones, words),
             "length": plies,
             "stones": stones,
             "size": game.board_size,

@@ -168,9 +168,9 @@ class TestDuplicates:
 
     def test_hashes_differ(self) -> None:
         words = np.array([3, 4, 5], np.uint16)
-        heads = [(9, 1, 0), (9, -1, 0), (9, 1, 1), (19, 1, 0)]
-        assert len({game_hash(9, 1, 0, words[:2]), *(game_hash(*head, words) for head in heads)}) == 5
-        assert game_hash(9, 1, 2, words) == game_hash(9, 1, 2, words[[1, 0, 2]])  # the order of stones means nothing
+        heads = [(GoEnv(9), 1, 0), (GoEnv(9), -1, 0), (GoEnv(9), 1, 1), (GoEnv(19), 1, 0)]
+        assert len({game_hash(GoEnv(9), 1, 0, words[:2]), *(game_hash(*head, words) for head in heads)}) == 5
+        assert game_hash(*heads[0][:2], 2, words) == game_hash(*heads[0][:2], 2, words[[1, 0, 2]])  # in any order
 
 
 class TestSources:
