@@ -10,9 +10,9 @@ import numpy as np
 
 from alphago.arena.engine import COMMAND_PREFIX, Engine
 from alphago.arena.engine_player import disagreement, read_margin, set_up
-from alphago.arena.entrant import Entrant, entrant_for, find_player
+from alphago.arena.entrant import entrant_for, find_player
 from alphago.arena.line_process import EngineError
-from alphago.arena.match_games import MatchPlan, play_games
+from alphago.arena.match_games import MatchPlan, MatchSetup, play_games
 from alphago.arena.match_result import MatchGame, MatchResult
 from alphago.arena.match_work import play_on_workers
 from alphago.arena.playout_player import PlayoutSettings
@@ -168,7 +168,7 @@ def evaluate(
     # Each player is to move in about half of the games.  The fewer they are, the more positions (leaves) of each game
     # are evaluated at once.
     leaves = leaves_for(num_games // 2, max(first.readouts, second.readouts))
-    plan = MatchPlan(num_games, opening_plies, random_opening, seed, leaves)
+    match = MatchSetup(env, (first, second), MatchPlan(num_games, opening_plies, random_opening, seed, leaves))
     games: list[MatchGame] = []
 
     def add(game: MatchGame) -> None:
@@ -178,7 +178,7 @@ def evaluate(
             progress(game.number)
 
     with open_pool(workers, env) as pool:
-        play_match(env, (first, second), plan, range(num_games), add, stop=stop, adjudicator=referee, pool=pool)
+        play_match(match, range(num_games), add, stop=stop, adjudicator=referee, pool=pool)
     if len(games) < num_games:
         raise MatchStopped(f"the match was stopped after {len(games)} of {num_games} games")
     return MatchResult.of(env, games)
@@ -202,9 +202,7 @@ def as_pair(name: str, value: object) -> tuple[Any, Any]:
 
 
 def play_match(
-    env: GameEnv,
-    entrants: tuple[Entrant, Entrant],
-    plan: MatchPlan,
+    match: MatchSetup,
     numbers: Sequence[int],
     on_game: Callable[[MatchGame], Any],
     *,
@@ -218,12 +216,10 @@ def play_match(
     Ctrl-C, also set `stop`.
 
     Args:
-        entrants: the two players.
-        plan: what else determines the games.
         adjudicator: scores the final boards; None to score them by Tromp-Taylor rules.
         pool: the workers that play; None for threads of this process.
     """
-    engine_limits = [entrant.player.at_once for entrant in entrants if isinstance(entrant.player, Engine)]
+    engine_limits = [entrant.player.at_once for entrant in match.entrants if isinstance(entrant.player, Engine)]
     threads = min([available_cores(), len(numbers), *engine_limits])
     stop = stop or threading.Event()
     one_at_a_time = threading.Lock()
@@ -231,12 +227,12 @@ def play_match(
     def report(game: MatchGame) -> None:
         """Call `on_game` with a finished game, whose final board the adjudicator has scored if there is one."""
         if adjudicator is not None:
-            game = adjudicate(env, adjudicator, game, plan.engine_seed(game.number))
+            game = adjudicate(match.env, adjudicator, game, match.plan.engine_seed(game.number))
         with one_at_a_time:
             on_game(game)
 
     if pool is not None:
-        return play_on_workers(pool, (env, entrants, plan), numbers, report, stop)
+        return play_on_workers(pool, match, numbers, report, stop)
 
     def play_in_parts(share: Sequence[int]) -> None:
         """Play one thread's games in parts, so that all threads together run no more processes than engines allow.
@@ -250,7 +246,7 @@ def play_match(
         games_per_part = min(engine_limits) // threads if engine_limits else len(share)
         for begin in range(0, len(share), games_per_part):
             if not stop.is_set():
-                play_games(env, entrants, plan, share[begin : begin + games_per_part], report, stop=stop)
+                play_games(match, share[begin : begin + games_per_part], report, stop=stop)
 
     with one_torch_thread(), Workers(threads) as workers:
         tasks = [functools.partial(play_in_parts, numbers[thread::threads]) for thread in range(threads)]

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -56,6 +56,14 @@ class MatchPlan:
         """Return the seed for engines in the game with this number, 1 .. 2^31 - 1."""
         # `games * seed` keeps the engine seeds of matches with different seeds apart.
         return 1 + (self.games * self.seed + number) % (2**31 - 1)
+
+
+class MatchSetup(NamedTuple):
+    """A match: its game, its two players, and what else determines its games."""
+
+    env: GameEnv
+    entrants: Sequence[Entrant]
+    plan: MatchPlan
 
 
 class ParallelGames:
@@ -145,22 +153,15 @@ class ParallelGames:
 
 
 def play_games(
-    env: GameEnv,
-    entrants: Sequence[Entrant],
-    plan: MatchPlan,
-    numbers: Sequence[int],
-    on_game: Callable[[MatchGame], Any],
-    *,
-    stop: threading.Event,
+    match: MatchSetup, numbers: Sequence[int], on_game: Callable[[MatchGame], Any], *, stop: threading.Event
 ) -> None:
     """Play games to their end, side by side in this thread, and call `on_game` with each finished game.
 
     Args:
-        entrants: the two players of the match.
-        plan: what else determines the games.
         numbers: the numbers of the games in the match.
         stop: setting it ends the call at the next move.
     """
+    env, entrants, plan = match
     seeds = [plan.engine_seed(number) for number in numbers]
     with ExitStack() as stack:  # ends the processes of engines, also where a second player cannot be made
         players = [stack.enter_context(closing(make_player(env, entrant, seeds, plan.leaves))) for entrant in entrants]

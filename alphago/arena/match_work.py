@@ -10,7 +10,7 @@ import numpy as np
 
 from alphago.arena.alphabeta import AlphaBetaSettings
 from alphago.arena.entrant import Entrant, find_player
-from alphago.arena.match_games import MatchPlan, own_view, play_games
+from alphago.arena.match_games import MatchPlan, MatchSetup, own_view, play_games
 from alphago.arena.match_result import MatchGame
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.env.game import GameEnv
@@ -29,12 +29,13 @@ GAMES_A_JOB = 8  # enough to fill batches, few enough to play again if a worker 
 class MatchWork(RemoteWork):
     """The work of playing games of a match; a job is the numbers of the games to play."""
 
-    def __init__(self, env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan) -> None:
-        self.env, self.entrants, self.plan = env, entrants, plan
+    def __init__(self, match: MatchSetup) -> None:
+        self.match = match
 
     @classmethod
-    def to_bytes(cls, env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan) -> bytes:
+    def to_bytes(cls, match: MatchSetup) -> bytes:
         """Return the work as `from_bytes` reads it; raise ValueError for players that cannot be sent to workers."""
+        env, entrants, plan = match
         # A network's digest depends on the number of torch threads.  The worker uses one too, to compare it.
         with one_torch_thread():
             players = [np.frombuffer(player_to_bytes(env, entrant), np.uint8) for entrant in entrants]
@@ -51,13 +52,13 @@ class MatchWork(RemoteWork):
             for number, (readouts, search, level) in enumerate(sides):
                 player = player_from_bytes(env, players[str(number)].tobytes(), level)
                 entrants.append(Entrant(player, readouts, search, level=level))
-        return cls(env, entrants, MatchPlan(**plan))
+        return cls(MatchSetup(env, entrants, MatchPlan(**plan)))
 
     def do(self, job: bytes, stop: threading.Event) -> bytes | None:
         """Return the finished games as JSON; None if `stop` ended them before."""
         games: list[MatchGame] = []
         with own_thread_settings():  # one torch thread, and torch's default settings
-            play_games(self.env, self.entrants, self.plan, json.loads(job), games.append, stop=stop)
+            play_games(self.match, json.loads(job), games.append, stop=stop)
         return None if stop.is_set() else json.dumps([asdict(game) for game in games]).encode()
 
 
@@ -134,23 +135,18 @@ def player_from_bytes(env: GameEnv, data: bytes, level: float | None) -> Any:
 
 
 def play_on_workers(
-    pool: JobPool,
-    match: tuple[GameEnv, Sequence[Entrant], MatchPlan],
-    numbers: Sequence[int],
-    on_game: Callable[[MatchGame], Any],
-    stop: threading.Event | None,
+    pool: JobPool, match: MatchSetup, numbers: Sequence[int], on_game: Callable[[MatchGame], Any], stop: threading.Event
 ) -> None:
     """Let workers play the games with these numbers, and call `on_game` with each finished game.
 
     Args:
-        match: the game, the players and the plan.
-        stop: an event that ends the match at once; None for a match that is not stopped.
+        stop: an event that ends the match at once.
 
     Raises:
         ValueError: for players that cannot be sent to workers.
     """
     parts = [numbers[begin : begin + GAMES_A_JOB] for begin in range(0, len(numbers), GAMES_A_JOB)]
     jobs = (json.dumps(list(part)).encode() for part in parts)
-    for games in pool.map(MatchWork, MatchWork.to_bytes(*match), jobs, json.loads, stop):
+    for games in pool.map(MatchWork, MatchWork.to_bytes(match), jobs, json.loads, stop):
         for game in games:
             on_game(MatchGame(**{**game, "moves": tuple(game["moves"])}))  # JSON has made a list of the moves

@@ -8,7 +8,7 @@ from typing import Any
 
 from alphago.arena.entrant import Entrant
 from alphago.arena.match import find_adjudicator, play_match
-from alphago.arena.match_games import MatchPlan, opening_length
+from alphago.arena.match_games import MatchPlan, MatchSetup, opening_length
 from alphago.arena.match_result import MatchGame, MatchResult
 from alphago.arena.match_work import travelling_network
 from alphago.arena.result_folder import Match, ResultFolder
@@ -175,14 +175,14 @@ class Tournament:
             match: the indices of the two players.
             bar: the progress bar of `play`.
         """
-        entrants = self.entrants[match[0]], self.entrants[match[1]]
+        setup = MatchSetup(self.env, [self.entrants[player] for player in match], self.plan)
 
         def add(game: MatchGame) -> None:
             """Keep a finished game, and show the standing of its match."""
             self.folder.add(match, game)
             result = self.result(match)
             text = f"{len(result.games) // 2} pairs: {result.wins} won, {result.draws} drawn, {result.losses} lost"
-            bar.set_description(" - ".join(entrant.name for entrant in entrants), refresh=False)
+            bar.set_description(" - ".join(entrant.name for entrant in setup.entrants), refresh=False)
             bar.set_postfix_str(text, refresh=False)
             bar.update()
 
@@ -198,7 +198,7 @@ class Tournament:
                 return
             numbers = [number for number in range(begin, min(begin + step, self.plan.games)) if number not in played]
             if numbers:
-                play_match(self.env, entrants, self.plan, numbers, add, adjudicator=self.adjudicator, pool=self.pool)
+                play_match(setup, numbers, add, adjudicator=self.adjudicator, pool=self.pool)
 
     def games(self, match: Match) -> dict[int, MatchGame]:
         """Return the games of a match that were played, by number; match: the indices of the two players."""

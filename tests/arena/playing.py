@@ -13,7 +13,7 @@ from alphago import GameEnv, MatchResult, Position
 from alphago.arena.engine import Engine, EngineError, gnugo
 from alphago.arena.entrant import Entrant, resolve_player
 from alphago.arena.match import play_match
-from alphago.arena.match_games import MatchPlan
+from alphago.arena.match_games import MatchPlan, MatchSetup
 from alphago.arena.match_result import MatchGame
 
 # Answers every command with success; genmove plays the points of its first argument in turn, then passes.
@@ -95,5 +95,5 @@ def match_on(
     played: list[MatchGame] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("alphago.arena.match.available_cores", lambda: cores)
-        play_match(env, entrants, MatchPlan(games, **plan), range(games), played.append, stop=stop)
+        play_match(MatchSetup(env, entrants, MatchPlan(games, **plan)), range(games), played.append, stop=stop)
     return MatchResult.of(env, played)

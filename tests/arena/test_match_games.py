@@ -7,7 +7,7 @@ import pytest
 from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv
 from alphago.arena.entrant import Entrant
 from alphago.arena.match import evaluate, play_match
-from alphago.arena.match_games import MatchPlan, opening_length
+from alphago.arena.match_games import MatchPlan, MatchSetup, opening_length
 from alphago.arena.match_result import MatchGame, distinct_games, final_board_means
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
@@ -89,7 +89,7 @@ class TestDistinctGames:
 def test_games_are_legal_and_fill_no_eyes(env: GameEnv) -> None:
     entrants = Entrant(HashEvaluator(), level=2), Entrant(HashEvaluator(), level=8)
     games: list[MatchGame] = []
-    play_match(env.match_variant(), entrants, MatchPlan(6, 0, 0, 1, 1), range(6), games.append)
+    play_match(MatchSetup(env.match_variant(), entrants, MatchPlan(6, 0, 0, 1, 1)), range(6), games.append)
     assert len({game.moves for game in games}) == 6
     for game in games if env.name == "go" else ():
         end = env.match_variant().position().after(game.moves)

@@ -15,7 +15,7 @@ import torch
 from alphago.arena.engine import Engine, EngineError
 from alphago.arena.entrant import Entrant, resolve_player
 from alphago.arena.match import play_match
-from alphago.arena.match_games import MatchPlan, opening_length
+from alphago.arena.match_games import MatchPlan, MatchSetup, opening_length
 from alphago.arena.match_result import MatchGame, MatchResult
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.env.game import GameEnv
@@ -171,7 +171,7 @@ class WatchedOpponent:
         seconds_at_first = seconds_left()
         while pairs > 0:
             numbers = range(len(games), len(games) + 2 * pairs)
-            play_match(self.env, players, plan, numbers, games.append, stop=LinkedEvent(stop))
+            play_match(MatchSetup(self.env, players, plan), numbers, games.append, stop=LinkedEvent(stop))
             if stop.is_set():
                 return None
             pairs = more_pairs(len(games) // 2, seconds_at_first, seconds_left())
