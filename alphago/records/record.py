@@ -339,25 +339,18 @@ class RecordBuilder:
         return len(self.plies)
 
     def add(
-        self,
-        action: int,
-        policy: np.ndarray,
-        value: float,
-        legal_count: int,
-        mover: int,
-        weight: float = 1.0,
-        surprise: float = 0.0,
+        self, action: int, policy: np.ndarray, value: float, legal_count: int, mover: int, weight: float = 1.0
     ) -> None:
-        """Add a move.
+        """Add a move, whose surprise is unknown.
 
         Args:
             policy: float32 [A], sums to 1.
             value: -1 .. 1, from the view of `mover`.
             legal_count: number of legal actions.
             mover: 1 Black, -1 White.
-            weight, surprise: as in `GameRecord`.
+            weight: as in `GameRecord`.
         """
-        told = {"weights": weight, "surprises": surprise, "legal_counts": legal_count, "movers": mover}
+        told = {"weights": weight, "surprises": 0, "legal_counts": legal_count, "movers": mover}
         add_moves([self], policy[None], moves=action, values=value, **told)
 
     def finish(self, outcome: float, score: float, resigned: bool, action_space: int) -> GameRecord:

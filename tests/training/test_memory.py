@@ -9,7 +9,7 @@ from alphago import GameEnv, GameRecord, GoEnv, OwareEnv, Puct, ReplayMemory, se
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.loss import ILLEGAL
-from alphago.records.record import POLICY_SCALE, RecordBuilder
+from alphago.records.record import POLICY_SCALE, RecordBuilder, add_moves
 from alphago.training.memory import window
 from alphago.training.settings.learning_settings import Window
 from alphago.training.targets import LambdaReturns
@@ -29,8 +29,9 @@ def made_up(length: int, actions: int = 10, outcome: float = 1.0, weight: Any = 
     Weight and surprise are those of all plies, or of each.
     """
     builder, policies = RecordBuilder(), np.eye(actions, dtype=np.float32)
-    for ply, *told in zip(*np.broadcast_arrays(np.arange(length), weight, surprise), strict=True):
-        builder.add(actions - 1, policies[ply % actions], 0.0, actions, 1 - ply % 2 * 2, *told)
+    for ply, weights, surprises in zip(*np.broadcast_arrays(np.arange(length), weight, surprise), strict=True):
+        columns = {"moves": actions - 1, "values": 0.0, "legal_counts": actions, "movers": 1 - ply % 2 * 2}
+        add_moves([builder], policies[[ply % actions]], **columns, weights=weights, surprises=surprises)
     return builder.finish(outcome, outcome, False, actions)
 
 
@@ -116,10 +117,9 @@ class TestDraws:
 
     def test_every_symmetry_is_drawn(self) -> None:
         """Of a position without any symmetry of its own."""
-        env = GoEnv(3, planes=3)
         builder = RecordBuilder({"black": "A3", "white": "B3"})
         builder.add(9, np.eye(10, dtype=np.float32)[3], 0.0, 7, 1)
-        memory = ReplayMemory(env)
+        memory = ReplayMemory(GoEnv(3, planes=3))
         memory.add([builder.finish(1, 1, False, 10)])
         sample = memory.sample(400, np.random.default_rng(0))
         _, counts = np.unique(sample.planes, axis=0, return_counts=True)
