@@ -256,7 +256,7 @@ class TestEncodingsOfSeveralGames:
         assert [game.players[0] for game in games] == [names[i] for i in order] * 2
         assert [fault for game in games for fault in game.faults] == []
         assert {moves(game)[:10] for game in games} == {"B E5, W C7"}
-        assert [game.players[0] for game in parse_games(data)] == [names[i] for i in order]
+        assert [game.players[0] for game in parse_games(data, "", None)] == [names[i] for i in order]
 
     def test_long_games(self) -> None:
         """Longer than the part of the file in which their ends are looked for first."""
@@ -273,7 +273,7 @@ class TestEncodingsOfSeveralGames:
             [],
         ]
         assert games[1].players[0] == "王小明乗"
-        assert len(parse_games(data)) == 3  # it refuses no game
+        assert len(parse_games(data, "", None)) == 3  # it refuses no game
 
     def test_a_damaged_letter_is_told(self) -> None:
         data = self.UTF8.encode().replace("戦".encode(), "戦".encode()[:2])
@@ -322,7 +322,7 @@ class TestNamesAlone:
 
 def test_stones_as_people_write_them() -> None:
     """Read, and said: it refuses no game."""
-    (game,) = parse_games(b"(;SZ[9]AB[A1][E5:F6]AW[aa];W[J9])")
+    (game,) = parse_games(b"(;SZ[9]AB[A1][E5:F6]AW[aa];W[J9])", "", None)
     assert game.position(ply=0).board.sum() == 5 - 1
     told = "node 0: points must be two letters such as dp, got AB[A1], which is read as people write it"
     assert list(map(str, game.faults)) == [told]

@@ -107,12 +107,7 @@ def parse_sgf(
 
 
 def parse_games(
-    data: bytes | str,
-    name: str = "the SGF text",
-    env: GoEnv | None = None,
-    *,
-    only_one: bool = False,
-    allowed: Collection[str] = ACCEPTED,
+    data: bytes | str, name: str, env: GoEnv | None, *, only_one: bool = False, allowed: Collection[str] = ACCEPTED
 ) -> list[SgfGame]:
     """Return the main line of each game in an SGF text.
 
