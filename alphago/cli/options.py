@@ -272,20 +272,18 @@ def keyword_help(target: type, name: str) -> str:
 
 
 def option(parser: argparse._ActionsContainer, words: str, text: str, kind: Any = None, **more: Any) -> None:
-    """Add an option or argument to `parser`, written as in its help: "games GAMES", "--port N", "--range LOW HIGH".
+    """Add an option or argument to `parser`, written as in its help: "games GAMES", "--port N", "--no-browser".
 
     Args:
         text: the help.
         kind: function that converts the text of the command line.
         more: as in `add_argument`.
     """
-    name, *values = words.split()
+    name, _, metavar = words.partition(" ")
     if kind is not None:
         more["type"] = kind
-    if len(values) == 1:
-        more["metavar"] = values[0]
-    elif values:
-        more |= {"metavar": tuple(values), "nargs": len(values)}
+    if metavar:
+        more["metavar"] = metavar
     parser.add_argument(name, help=text, **more)
 
 
