@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 
 from alphago.arena.alphabeta import AlphaBetaSettings, alphabeta, check_game_has_evaluation
@@ -261,7 +260,7 @@ def read_entrants(
     readouts: int = 64,
     search: str = PLAYER_RULE,
     game: str | None = None,
-    given: Mapping[str, Any] = MappingProxyType({}),
+    given: Mapping[str, Any] = {},
     device: str = "cpu",
 ) -> tuple[GameEnv, list[Entrant]]:
     """Return the game of an evaluation, and its entrants.

@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from types import MappingProxyType, NoneType
+from types import NoneType
 from typing import Any, get_type_hints
 
 from alphago.cli.options import Parser, Setting, add_setting, in_shell, option, typed_setting
@@ -19,7 +19,7 @@ SHORT = {"num_games": "games", "max_minutes": "minutes", "max_processor_minutes"
 BY_PATH = "by_path"  # where the parsed options have what --set gave: paths and values
 
 
-def add_flags(parser: Parser, root: type, title: str, *, defaults: Mapping[str, Any] = MappingProxyType({})) -> None:
+def add_flags(parser: Parser, root: type, title: str, *, defaults: Mapping[str, Any] = {}) -> None:
     """Add a flag to `parser` for each setting of the class `root` that a shell can write, and --set for the others.
 
     Args:

@@ -6,7 +6,6 @@ from a file.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 
@@ -198,9 +197,7 @@ def node_texts(game: SgfGame, program: str, notes: Mapping[int, MoveNote]) -> li
 
 
 def with_additions(
-    game: SgfGame,
-    properties: Mapping[int, Mapping[str, Sequence[str]]],
-    lines: Mapping[int, Sequence[int]] = MappingProxyType({}),
+    game: SgfGame, properties: Mapping[int, Mapping[str, Sequence[str]]], lines: Mapping[int, Sequence[int]] = {}
 ) -> bytes:
     """Return a game as SGF text with additions.
 
