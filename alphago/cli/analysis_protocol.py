@@ -43,13 +43,11 @@ def run(options: argparse.Namespace) -> int:
             raise ValueError("the model must be given once, got MODEL and -model")
         settings = engine_settings(options)
         env, network = load(options.model or options.katago_model, game=GoEnv.name)
-        # A program without a console may have no standard input.
-        lines = [] if sys.stdin is None else byte_lines(sys.stdin.buffer, Limits().characters)
         networks = Networks(require_go(env, "the analysis protocol"), network, options.device)
         engine = AnalysisEngine(networks, partial(print, file=output, flush=True), **settings)
         print("alphago analysis: ready to begin handling requests", file=sys.stderr, flush=True)
         try:
-            for line in lines:
+            for line in byte_lines(Limits().characters):
                 engine.receive(line.decode("utf-8", "replace"))
         except BrokenPipeError:  # the client has exited
             engine.close()

@@ -251,22 +251,20 @@ def lines_of_stdin() -> Iterator[str]:
     Of a line with more than LONGEST_LINE bytes only the first LONGEST_LINE + 1 are kept, so that `converse` sees that
     it is too long.
     """
-    if sys.stdin is None:  # it was closed before Python started
-        return
-    for line in byte_lines(sys.stdin.buffer, LONGEST_LINE):
+    for line in byte_lines(LONGEST_LINE):
         is_too_long = len(line) > LONGEST_LINE  # only its length matters then, and in Latin-1 each byte is a character
         yield line.decode("latin-1") if is_too_long else line.decode("utf-8", "surrogateescape")
 
 
-def byte_lines(file: Any, longest: int) -> Iterator[bytes]:
-    """Yield the lines of a binary file, each cut after `longest` + 1 bytes, so that the caller sees which are too long.
+def byte_lines(longest: int) -> Iterator[bytes]:
+    """Yield the lines of standard input, without a byte order mark at their beginning; none if it is closed.
 
-    The file is read without its buffer: a thread that waits for input would hold the buffer's lock when Python exits.
-
-    Args:
-        file: a file that was opened in a binary mode; a byte order mark at the beginning of a line is skipped.
+    Each is cut after `longest` + 1 bytes, so that the caller sees which are too long.  The input is read without its
+    buffer: a thread that waits for input would hold the buffer's lock when Python exits.
     """
-    raw = getattr(file, "raw", file)
+    if sys.stdin is None:  # it was closed before Python started, as in a program without a console
+        return
+    raw: Any = getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
     rest = b""  # the beginning of a line whose end was not read yet
     while data := raw.read(READ_BYTES):
         *lines, rest = (rest + data).split(b"\n")
