@@ -1,6 +1,7 @@
 """`alphago web`: serve a page to play, study and watch training."""
 
 import argparse
+import contextlib
 import gc
 import threading
 from typing import Any
@@ -92,13 +93,10 @@ def get_ready(engines: Any, env: GameEnv, is_compiling: bool) -> None:
     from alphago.mcts.warm_up import compile_player
 
     gc.disable()  # until all is loaded: collecting a compiler's garbage takes an eighth of its time
-    try:
+    with contextlib.suppress(Exception):  # the page is told of it when it asks for the engine
         if is_compiling:
             compile_player(analysis=False)  # meanwhile the second process compiles what the network needs
         engine = engines.engine(engines.usual_network(env), env)
         # A short search, whose answer is not used.
         engine.analyst.ask(env.position().again_in(engine.env), limit=Limit(FIRST_READOUTS), reuse=False).last()
-    except Exception:  # the page is told of it when it asks for the engine
-        pass
-    finally:
-        gc.enable()
+    gc.enable()
