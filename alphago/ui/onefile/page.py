@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import alphago
+from alphago.env import go_rules
 from alphago.env.game import GameEnv
-from alphago.env.games import GAMES
-from alphago.env.go_rules import KATAGO
+from alphago.env.games import GAMES, is_go
 from alphago.env.packaged_nets import NETWORKS, packaged_nets, usual_game
 from alphago.mcts.evaluator import as_network
 from alphago.mcts.levels import FULL_STRENGTH, describe_level, level_conditions, level_table, measured_network
@@ -129,7 +129,7 @@ def page_text(net: NeuralNet, name: str, description: Mapping[str, object]) -> s
     # A game of the user's own may have the name of a packaged one.
     if net.env.name not in packaged_games or GAMES[net.env.name] is not type(net.env):
         raise ValueError(f"a page can have the games {', '.join(packaged_games)}, got {shown(net.env)}")
-    if net.env.config.get("planes") == KATAGO:
+    if net.env.config.get("planes") == go_rules.KATAGO:
         raise ValueError(f"a page cannot compute KataGo's planes yet, got {shown(net.env)}: alphago web can")
     parts = pack_parts(net, name, description).items()
     replacements = {
@@ -226,13 +226,8 @@ def named_rules(env: GameEnv) -> dict[str, dict[str, Any]]:
 
 def handicap_points(env: GameEnv) -> dict[str, list[int]]:
     """Return the points of Black's handicap stones, as actions, by the number of stones ("2", "3" and so on)."""
-    handicaps = {}
-    most = next((int(option.most or 0) for option in env.options if option.name == "handicap"), 0)
-    for count in range(2, most + 1):
-        with suppress(ValueError):  # the board has no points for so many stones
-            points = env.position(handicap=count).setup["black"].split()
-            handicaps[str(count)] = [env.from_text(point) for point in points]
-    return handicaps
+    most = go_rules.most_handicap(env.N) if is_go(env) else 0
+    return {str(count): sorted(go_rules.handicap_points(env.N, count)) for count in range(2, most + 1)}
 
 
 def playable_boards(net: NeuralNet, env: GameEnv) -> list[GameEnv]:
