@@ -140,9 +140,23 @@ class Review:
         return {"TB": np.flatnonzero(owners >= OWNED).tolist(), "TW": np.flatnonzero(owners <= -OWNED).tolist()}
 
     def graph(self) -> Drawing:
-        """Return a graph of win rate and score with the mistakes marked."""
+        """Return a graph of win rate and score of the positions; a mistake is marked at the position after it."""
         names = " against ".join(name for name in self.game.players if name) or "a game"
-        return draw_review(self.analysis, self.mistakes, f"{names}, {self.game.result or 'no result'}")
+        title = f"{names}, {self.game.result or 'no result'}"
+        black = self.analysis.as_black()
+        values, scores = black.root_readings
+
+        def panel(name: str, heights: np.ndarray, **axis: Any) -> CurvePanel:
+            """Return the panel of a curve with the marks of the mistakes; heights[n]: at the position after n moves."""
+            # A mark is at the position after its move; `ply` is the number of moves before the move.
+            marks = [mistake_mark(move, float(heights[move.ply + 1])) for move in self.mistakes]
+            curve = Curve(range(len(heights)), heights.tolist(), BLUE, is_exact=True)
+            return CurvePanel(name, [curve], marks=marks, fills=True, **axis)
+
+        panels = [panel("Black wins", (1 + values) / 2, unit=SHARE, level=0.5, low=0.0, high=1.0)]
+        if black.has_scores:
+            panels.append(panel("Black's lead", scores, unit="points", level=0.0))
+        return curves_picture(panels, columns=1, x_label=X_LABEL, texts=[title], size=PANEL)
 
 
 def review_game(
@@ -215,24 +229,6 @@ def grade_move(rate_loss: float, point_loss: float) -> str:
     grades = [name for name, points, rate in GRADES if point_loss >= points and rate_loss >= rate]  # none for NaN
     grades += [name for name, rate in RATES if rate_loss >= rate]
     return grades[0] if grades else ""
-
-
-def draw_review(analysis: Analysis, mistakes: Sequence[MoveReview], title: str) -> Drawing:
-    """Return a graph of win rate and score of a game's positions; a mistake is marked at the position after it."""
-    black = analysis.as_black()
-    values, scores = black.root_readings
-
-    def panel(name: str, heights: np.ndarray, **axis: Any) -> CurvePanel:
-        """Return the panel of a curve with the marks of the mistakes; heights[n]: at the position after n moves."""
-        # A mark is at the position after its move; `ply` is the number of moves before the move.
-        marks = [mistake_mark(move, float(heights[move.ply + 1])) for move in mistakes]
-        curve = Curve(range(len(heights)), heights.tolist(), BLUE, is_exact=True)
-        return CurvePanel(name, [curve], marks=marks, fills=True, **axis)
-
-    panels = [panel("Black wins", (1 + values) / 2, unit=SHARE, level=0.5, low=0.0, high=1.0)]
-    if black.has_scores:
-        panels.append(panel("Black's lead", scores, unit="points", level=0.0))
-    return curves_picture(panels, columns=1, x_label=X_LABEL, texts=[title], size=PANEL)
 
 
 def mistake_mark(move: MoveReview, height: float) -> Mark:
