@@ -15,15 +15,16 @@ ALWAYS_ALLOWED, MOST_INFLATION = 2**28, 256
 COMPRESSION_LEVEL = 2  # a third of the time of NumPy's level 6, for files of games that are a tenth larger
 
 
-def npz_bytes(arrays: Mapping[str, np.ndarray]) -> bytes:
-    """Return named arrays as the contents of a .npz file, as `numpy.savez_compressed` writes it."""
+def npz_bytes(arrays: Mapping[str, np.ndarray], *, compressed: bool = True) -> bytes:
+    """Return named arrays as the contents of a .npz file, as `numpy.savez_compressed` or `numpy.savez` writes it."""
+    method = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():
             member = io.BytesIO()
             np.lib.format.write_array(member, array, allow_pickle=False)
             entry = zipfile.ZipInfo(f"{name}.npy")  # dated 1980, so that equal arrays make equal files
-            archive.writestr(entry, member.getbuffer(), zipfile.ZIP_DEFLATED, COMPRESSION_LEVEL)
+            archive.writestr(entry, member.getbuffer(), method, COMPRESSION_LEVEL)
     return file.getvalue()
 
 

@@ -1,18 +1,15 @@
 """A stage of a run: the game of one board, the source of its games, its memory, and its threshold of resignation."""
 
-import io
-import zlib
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import torch
 
 from alphago.env.game import GameEnv
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
 from alphago.system.cores import available_cores
-from alphago.system.npz import read_npz
+from alphago.system.npz import npz_bytes, read_npz
 from alphago.system.validation import qualified_name
 from alphago.training.memory import Memory
 from alphago.training.resignation import AdaptiveThreshold, calibrate, list_sides
@@ -21,7 +18,6 @@ from alphago.training.settings.selfplay_settings import draw_start
 from alphago.training.source import MakeSource
 from alphago.training.targets import as_targets
 
-FASTEST = 1  # zlib's level of compression
 CALIBRATION_GAMES = 1000  # number of latest games on which the resignation threshold is calibrated
 
 
@@ -115,7 +111,8 @@ class Stage:
             "source_class": self.source_class,
             "adaptive": None if self.adaptive is None else self.adaptive.state(),
         }
-        return {tensor_name(self.env.N): pack_arrays(games)}, data
+        packed = torch.frombuffer(bytearray(npz_bytes(games)), dtype=torch.uint8)  # torch wants memory that may change
+        return {tensor_name(self.env.N): packed}, data
 
     def restore(self, records: list[GameRecord], tensors: Mapping[str, torch.Tensor], data: Any) -> None:
         """Continue from a saved state.
@@ -134,20 +131,7 @@ class Stage:
         self.memory.restore(records, data["memory"])
         if self.adaptive is not None and data["adaptive"] is not None:
             self.adaptive.restore(data["adaptive"])
-        self.source.restore(unpack_arrays(tensors[tensor_name(self.env.N)]), data["source"])
-
-
-def pack_arrays(arrays: Mapping[str, np.ndarray]) -> torch.Tensor:
-    """Store named arrays in one compressed uint8 tensor [n], so that a state's many games take little space."""
-    file = io.BytesIO()
-    np.savez(file, **arrays)  # type: ignore[arg-type]
-    data = bytearray(zlib.compress(file.getbuffer(), level=FASTEST))  # torch wants memory that it may change
-    return torch.frombuffer(data, dtype=torch.uint8)
-
-
-def unpack_arrays(data: torch.Tensor) -> dict[str, np.ndarray]:
-    """Return the named arrays in a tensor of `pack_arrays`."""
-    return read_npz(zlib.decompress(data.numpy().data))
+        self.source.restore(read_npz(tensors[tensor_name(self.env.N)].numpy().data), data["source"])
 
 
 def tensor_name(board: int) -> str:

@@ -5,7 +5,6 @@ carries them.
 """
 
 import hashlib
-import io
 import json
 import platform
 import threading
@@ -23,7 +22,7 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, game_reference
 from alphago.system.files import parse_json
-from alphago.system.npz import read_npz
+from alphago.system.npz import npz_bytes, read_npz
 
 LIBRARIES = ("torch", "numpy", "numba")  # libraries whose versions may change the last bits of a game
 HAS_LEFT = "it has left"  # why a worker that was told to leave is gone
@@ -135,14 +134,12 @@ def check_build(of_run: dict[str, str], *, exact: bool) -> None:
         raise WorkerRefused(f"this worker must have the same versions as the run: {', '.join(differences)}")
 
 
-def pack(plain: object, arrays: dict[str, np.ndarray]) -> bytes:
+def pack(plain: object, arrays: dict[str, np.ndarray], *, compressed: bool = False) -> bytes:
     """Convert plain data for JSON, and arrays by name, to bytes.
 
     The bytes are a .npz file, in which the JSON text is the array with the empty name.
     """
-    out = io.BytesIO()
-    np.savez(out, **{"": np.frombuffer(json.dumps(plain).encode(), np.uint8)}, **arrays)  # type: ignore[arg-type]
-    return out.getvalue()
+    return npz_bytes({"": np.frombuffer(json.dumps(plain).encode(), np.uint8), **arrays}, compressed=compressed)
 
 
 def unpack(data: bytes) -> tuple[Any, dict[str, np.ndarray]]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 CONFIG = "config.json"
 COPY = "config.copy.json"
 MOST_BYTES = 2**26  # largest config that is read
-VERSION = 6  # the version of the form of all files of a run
+VERSION = 7  # the version of the form of all files of a run
 
 
 def holds_run(path: Path) -> bool:

@@ -7,7 +7,6 @@ each thread keeps one evaluator, which gets the weights of each new version.
 
 import threading
 import warnings
-import zlib
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -32,7 +31,6 @@ COMPILED = "compiled"  # name of the array beside those of the network's weights
 CPU_ONLY = (
     "this run is played on the CPU, since its games must be equal to the bit; one with --max-lag 1 is played on the GPU"
 )
-FASTEST = 1  # level of zlib
 LOCAL = threading.local()  # on a GPU: the thread's `evaluator`, and the network `net` whose weights it has
 
 
@@ -54,12 +52,12 @@ class GroupMessage(NamedTuple):
 
     def to_bytes(self) -> bytes:
         # Compressed, since policies are mostly zeros.
-        return zlib.compress(pack((self.state, self.work), to_arrays(self.games)), FASTEST)
+        return pack((self.state, self.work), to_arrays(self.games), compressed=True)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """Return the message that `to_bytes` converted."""
-        (state, work), arrays = unpack(zlib.decompress(data))
+        (state, work), arrays = unpack(data)
         return cls(state, read_arrays(arrays), work)
 
 

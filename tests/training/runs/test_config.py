@@ -20,7 +20,7 @@ class TestConfig:
     """config.json, and its copy."""
 
     @pytest.mark.parametrize(
-        "data", [b'{"game": "go"', b"", b"\xff\x00", b"[]", b'{"game": "go"}', b'{"version": 6}', None]
+        "data", [b'{"game": "go"', b"", b"\xff\x00", b"[]", b'{"game": "go"}', b'{"version": 7}', None]
     )
     def test_a_damaged_one_has_a_copy(self, finished: Path, data: bytes | None) -> None:
         path = finished / "config.json"
@@ -48,7 +48,7 @@ class TestConfig:
     @pytest.mark.parametrize(
         ("change", "sentence"),
         [
-            (lambda config: config.update(version=5), "is of another version (it must be 6, got 5)"),
+            (lambda config: config.update(version=5), "is of another version (it must be 7, got 5)"),
             (lambda config: config["env"].update(eye_games=1), "has a game of another version"),
             (lambda config: config["settings"].pop("until"), "has settings of another version ('until')"),
             (lambda config: config["settings"].update(until={"nam": "gnugo"}), "has settings of another version"),
