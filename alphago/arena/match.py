@@ -25,11 +25,12 @@ from alphago.mcts.search_specs import PLAYER_RULE, SearchSpec
 from alphago.mcts.warm_up import warm_up
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
+from alphago.system.interrupts import Stopped
 from alphago.system.validation import check_int, checks_keywords
 from alphago.workers.jobs import JobPool, open_pool
 
 
-class MatchStopped(Exception):
+class MatchStopped(Stopped):
     """A match was stopped before all its games were over."""
 
 

@@ -1,4 +1,4 @@
-"""Let Ctrl-C end a process at once, where a library would lose it or print a traceback."""
+"""Stop work before its end: by an event, or where a library would lose Ctrl-C or print a traceback, at once."""
 
 import contextlib
 import os
@@ -7,6 +7,10 @@ import threading
 from collections.abc import Iterator
 
 INTERRUPTED = 130  # exit code of a process ended by Ctrl-C
+
+
+class Stopped(Exception):
+    """The exception raised if an event that stops some work is set before the work is done."""
 
 
 @contextlib.contextmanager

@@ -37,8 +37,8 @@ class Judge(Protocol[RunT]):
     def due(self, run: RunT) -> bool:
         """Return whether to call `judge` now; the run asks between two iterations and at its end."""
 
-    def judge(self, run: RunT, stop: threading.Event) -> bool:
-        """Judge the run's network; return False, with no verdict, if `stop` was set before the end."""
+    def judge(self, run: RunT, stop: threading.Event) -> None:
+        """Judge the run's network; raise `alphago.system.interrupts.Stopped` if `stop` was set before the end."""
 
     def hand_over(self, stage: Any) -> None:
         """Give the stage's source of games what it needs from this judge beside `best`, such as an opponent of `best`.

@@ -16,8 +16,9 @@ import threading
 
 from alphago.records.record import GameRecord
 from alphago.system import stopwatch
+from alphago.system.interrupts import Stopped
 from alphago.training.metrics import game_metrics
-from alphago.training.run import Run, Stopped
+from alphago.training.run import Run
 
 Metrics = dict[str, float]
 FRESH_POSITIONS = 256  # positions of new games on which the network is tested before it is trained on them

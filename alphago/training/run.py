@@ -18,6 +18,7 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, quick_switches
 from alphago.records.record import GameRecord
 from alphago.system import stopwatch
+from alphago.system.interrupts import Stopped
 from alphago.training.batches import Batch, draw_ahead, to_device
 from alphago.training.history import EVALUATIONS, METRICS, Row
 from alphago.training.judge import Judge
@@ -32,10 +33,6 @@ from alphago.training.watch.report import Reporter
 
 # The generator of samples is seeded with (seed, SAMPLING_STREAM), those of games with (seed, smaller number).
 SAMPLING_STREAM = 1 << 32
-
-
-class Stopped(Exception):
-    """The exception raised if training is stopped within an iteration or a match."""
 
 
 @dataclass(frozen=True)
@@ -332,8 +329,9 @@ class Run:
         for judge in self.judges:
             if self.counts.in_iteration or not judge.due(self):
                 continue
-            if stop.is_set() or not judge.judge(self, stop):
+            if stop.is_set():
                 raise Stopped
+            judge.judge(self, stop)
             if judge.decides:  # the judge may have changed the network that plays
                 self.publish()
                 self.checkpoint()  # matches take long, so a resumed run should not repeat them

@@ -14,7 +14,6 @@ import torch
 from games import CGZeroSelfPlay, Lineup, Shares
 from pool import SamplePool
 
-from alphago.arena.match import MatchStopped
 from alphago.env.game import GameEnv
 from alphago.nn.inference.frozen_net import frozen_copy
 from alphago.nn.net import NeuralNet
@@ -175,26 +174,23 @@ class ChampionKeeper(Judge[Run]):
         return run.games // every > self.judged_games // every
 
     @MATCHES
-    def judge(self, run: Run, stop: threading.Event) -> bool:
+    def judge(self, run: Run, stop: threading.Event) -> None:
         """Play matches of the latest network, the candidate, against both champions, and replace champions if it wins.
 
         The candidate becomes the best network if its win rate against the best is at least `Champions.win_rate`.  The
         previous best then becomes the second best if the candidate's win rate against the second best is at least
         `Champions.second_rate`.  Training continues from a rejected candidate too.
 
-        Returns:
-            False, with nothing changed, if `stop` was set before the matches were over.
+        Raises:
+            MatchStopped: with nothing changed, if `stop` was set before the matches were over.
         """
         champions = self.champions
         terms = Gate(champions.win_rate, champions.games, readouts=champions.readouts)
         seed = 2 * self.candidates  # a candidate's matches, one or two, have the seeds `seed` and `seed + 1`
-        try:
-            # While there is one champion only, its match counts as both.
-            against_best = against_second = play_candidate(run, self.best, terms, seed, stop)
-            if self.second is not self.best:
-                against_second = play_candidate(run, self.second, terms, seed + 1, stop)
-        except MatchStopped:
-            return False
+        # While there is one champion only, its match counts as both.
+        against_best = against_second = play_candidate(run, self.best, terms, seed, stop)
+        if self.second is not self.best:
+            against_second = play_candidate(run, self.second, terms, seed + 1, stop)
         row = {**run.standing, "judge": self.name}
         accepted = against_best.accepted
         log_match(run, against_best, {**row, "opponent": "best so far", "accepted": accepted})
@@ -212,7 +208,6 @@ class ChampionKeeper(Judge[Run]):
         self.recent_number = int(generator.choice(recent))
         self._choose_players()
         self.judged_games, self.judged_steps = run.games, run.learner.steps
-        return True
 
     def _drop_networks(self) -> list[int]:
         """Drop all networks but the champions and the latest candidates; return the latest candidates' numbers."""

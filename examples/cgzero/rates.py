@@ -58,9 +58,8 @@ class RateKeeper(Judge[Run]):
             self.present = run.learner.factor = self.rates.factor(memory.current.generation)
         return False
 
-    def judge(self, run: Run, stop: threading.Event) -> bool:
+    def judge(self, run: Run, stop: threading.Event) -> None:
         """Never called, since `due` is always False."""
-        return True
 
     def state(self) -> dict[str, Any]:
         return {"factor": self.present}

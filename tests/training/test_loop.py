@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from alphago import GomokuEnv, NeuralNet, Puct, evaluate, train
+from alphago.system.interrupts import Stopped
 from alphago.training.loop import learn, play, remember, train_loop
-from alphago.training.run import Stopped
 from alphago.training.selfplay import SelfPlay
 from tests.training.conftest import STAGES
 from tests.training.small_runs import EXACT, Listener, RandomGames, Small, Sources, interrupt, opened, run, same

@@ -230,11 +230,10 @@ class FirstForEver(Judge[Run]):
     def due(self, run: Run) -> bool:
         return run.learner.steps > 0 and not self.ends_run
 
-    def judge(self, run: Run, stop: threading.Event) -> bool:
+    def judge(self, run: Run, stop: threading.Event) -> None:
         self.best = self.best or frozen_copy(run.learner.net)
         self.looks += 1
         run.note(f"look {self.looks}")
-        return True
 
     def hand_over(self, stage: Stage) -> None:
         self.handed = stage.source

@@ -16,6 +16,7 @@ from alphago.nn.model_files import LATEST, read_description, read_notes
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.files import user_path
+from alphago.system.interrupts import Stopped
 from alphago.system.settings import addresses, value_to_data
 from alphago.training.call.progress import run_progress
 from alphago.training.call.signals import stopped_at, stopped_by_interrupt
@@ -28,7 +29,7 @@ from alphago.training.judges.proof import Examiner
 from alphago.training.judges.watcher import Watcher
 from alphago.training.loop import train_loop
 from alphago.training.metrics import OTHER
-from alphago.training.run import Run, Stopped
+from alphago.training.run import Run
 from alphago.training.runs.config import flat_settings, holds_run, how_to_continue, version_errors
 from alphago.training.runs.folder import RunFolder, new_folder
 from alphago.training.watch.gpu_meter import GpuMeter

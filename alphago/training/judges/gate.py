@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import torch
 
-from alphago.arena.match import MatchStopped
 from alphago.arena.match_games import opening_length
 from alphago.arena.match_result import MatchResult
 from alphago.mcts.search_specs import SELF_PLAY_RULE
@@ -68,23 +67,19 @@ class Gatekeeper(Judge[Run]):
         return is_at_the_end or has_passed_multiple
 
     @stopwatch.MATCHES
-    def judge(self, run: Run, stop: threading.Event) -> bool:
+    def judge(self, run: Run, stop: threading.Event) -> None:
         """Play a match of the latest network against the best network; if the latest passes, it becomes the best.
 
-        Returns:
-            False if `stop` was set before the match was over.
+        Raises:
+            MatchStopped: if `stop` was set before the match was over.
         """
         standing = run.standing  # seconds and counts, from before the match
-        try:
-            match = play_candidate(run, self.best, self.gate, number=self.candidates, stop=stop)
-        except MatchStopped:
-            return False
+        match = play_candidate(run, self.best, self.gate, number=self.candidates, stop=stop)
         log_match(run, match, {**standing, "judge": self.name, "opponent": "best so far", "accepted": match.accepted})
         self.candidates += 1
         if match.accepted:
             self.best = frozen_copy(run.learner.net)
         self.judged_games, self.judged_steps = run.games, run.learner.steps
-        return True
 
     def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
         """Continue from the saved `tensors` and `state`.

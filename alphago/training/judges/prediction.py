@@ -14,6 +14,7 @@ from alphago.nn.inference.frozen_net import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord
 from alphago.system import stopwatch
+from alphago.system.interrupts import Stopped
 from alphago.training.history import HELD_OUT
 from alphago.training.judge import Judge
 from alphago.training.judges.results import WatchResult
@@ -38,15 +39,15 @@ class WatchedRecords:
         self.env = env
         self.records = records
 
-    def test(self, evaluator: Evaluator, device: str, *, stop: threading.Event, **_: Any) -> WatchResult | None:
-        """Let a network predict all games, AT_ONCE of them together; return None if `stop` was set before the end.
+    def test(self, evaluator: Evaluator, device: str, *, stop: threading.Event, **_: Any) -> WatchResult:
+        """Let a network predict all games, AT_ONCE of them together; raise Stopped if `stop` was set before the end.
 
         `device` and the other arguments of `Watched.test` are ignored: no games are played, without any limit of time.
         """
         parts = []
         for first in range(0, len(self.records), AT_ONCE):
             if stop.is_set():
-                return None
+                raise Stopped
             parts.append(predict(evaluator, self.env, self.records[first : first + AT_ONCE]))
         predictions = Predictions.join(parts)
         # Rows of evaluations.jsonl name under "opponent" whatever the network was tested with.
@@ -191,11 +192,11 @@ class HeldOut(Judge[Run]):
         return run.is_over or int(run.progress * self.checks) != int(self.judged * self.checks)
 
     @stopwatch.EXAMINATION
-    def judge(self, run: Run, stop: threading.Event) -> bool:
+    def judge(self, run: Run, stop: threading.Event) -> None:
         """Test the latest network, and keep a copy if it predicts more moves than every network tested before.
 
-        Returns:
-            False if `stop` was set before the test was over.
+        Raises:
+            Stopped: if `stop` was set before the test was over.
         """
         standing = run.standing  # seconds and counts, from before the test
         net, env = run.learner.net, self.games.env
@@ -204,8 +205,6 @@ class HeldOut(Judge[Run]):
             # A copy in eval mode, since the run goes on to train the network itself.
             evaluator = frozen_copy(net_for_board).evaluator(device=run.device, shared=False)
             result = self.games.test(evaluator, run.device, stop=stop)
-        if result is None:
-            return False
         accuracy = result.row["accuracy"]
         improved = accuracy > self.accuracy
         run.add_match({**standing, "judge": self.name, **result.row, "best": improved})
@@ -213,7 +212,6 @@ class HeldOut(Judge[Run]):
         if improved:
             self.best, self.accuracy, self.best_after = frozen_copy(net), accuracy, run.games
         self.judged, self.judged_steps = run.progress, run.learner.steps
-        return True
 
     def conclusion(self, longer: str) -> str:
         """Return a sentence on the best network, which becomes the run's result; `longer` is not used."""

@@ -11,7 +11,6 @@ from typing import Any
 import torch
 
 from alphago.arena.engine import EngineError
-from alphago.arena.match import MatchStopped
 from alphago.arena.match_games import opening_length
 from alphago.arena.match_result import MatchResult
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
@@ -68,31 +67,26 @@ class Examiner(Judge[Run]):
             return self.examined != fingerprint(run.player.state_dict())  # `examined`: the last match's network
         return run.env == self.env and run.clock.seconds >= self.next_at
 
-    def judge(self, run: Run, stop: threading.Event) -> bool:
-        """Play a match with the run's clock stopped, and log it; return False if `stop` was set before the end."""
+    def judge(self, run: Run, stop: threading.Event) -> None:
+        """Play a match with the run's clock stopped, and log it; raise MatchStopped if `stop` is set before the end."""
         run.checkpoint()  # a match takes long: save the run first
         with run.clock.not_counting(), stopwatch.EXAMINATION:
-            return self.examine(run, stop)
+            self.examine(run, stop)
 
-    def examine(self, run: Run, stop: threading.Event) -> bool:
+    def examine(self, run: Run, stop: threading.Event) -> None:
         """Play a match of the network that self-play uses against the opponent, and log it.
 
         The match ends when the sequential test TEST decides, asked after every AT_ONCE games, or when `most_games`,
         rounded up to a multiple of AT_ONCE, are played.  If an engine forfeits a game, neither that game nor the other
         game with the same opening counts.
 
-        Returns:
-            False if `stop` was set before the end; then nothing is logged.
-
         Raises:
+            MatchStopped: if `stop` was set before the end; then nothing is logged.
             EngineError: if every pair of games so far has a forfeit when the test is asked.
         """
         began = time.monotonic()
         standing = run.standing  # seconds and counts, from before the match
-        try:
-            result = self.play_match(run, stop)
-        except MatchStopped:
-            return False
+        result = self.play_match(run, stop)
         decision = self.verdict(result)
         row = {**standing, **self.row_of(result, decision), "match_seconds": time.monotonic() - began}
         run.add_match(row)
@@ -107,7 +101,6 @@ class Examiner(Judge[Run]):
         self.ends_run = decision.state == "accept"
         if self.ends_run:
             self.write_proof(row, counted)
-        return True
 
     def play_match(self, run: Run, stop: threading.Event) -> MatchResult:
         """Play the match of `examine` and return its result, with the forfeits; raise MatchStopped if `stop` is set."""

@@ -28,6 +28,7 @@ from alphago.nn.threads import one_torch_thread
 from alphago.records.collection import read_collection
 from alphago.system import stopwatch
 from alphago.system.cores import available_cores
+from alphago.system.interrupts import Stopped
 from alphago.training.judge import Judge
 from alphago.training.judges.prediction import WatchedRecords
 from alphago.training.judges.results import WatchResult, games_as_text, match_row, without_forfeits
@@ -57,8 +58,8 @@ class Watched(Protocol):
 
     def test(
         self, evaluator: Evaluator, device: str, *, seed: int, seconds_left: Callable[[], float], stop: threading.Event
-    ) -> WatchResult | None:
-        """Test a network; return None if `stop` was set before the end.
+    ) -> WatchResult:
+        """Test a network.
 
         Args:
             evaluator: the evaluator of the network that is tested.
@@ -68,6 +69,7 @@ class Watched(Protocol):
                 they do not suffice for all.
 
         Raises:
+            Stopped: if `stop` was set before the end.
             EngineError: if an engine does not start.
         """
 
@@ -156,7 +158,7 @@ class WatchedOpponent:
 
     def test(
         self, evaluator: Evaluator, device: str, *, seed: int, seconds_left: Callable[[], float], stop: threading.Event
-    ) -> WatchResult | None:
+    ) -> WatchResult:
         """Play up to PAIRS pairs of games: first some pairs, then as many as are likely to be over in time.
 
         The arguments are those of `Watched.test`.
@@ -173,7 +175,7 @@ class WatchedOpponent:
             numbers = range(len(games), len(games) + 2 * pairs)
             play_match(MatchSetup(self.env, players, plan), numbers, games.append, stop=LinkedEvent(stop))
             if stop.is_set():
-                return None
+                raise Stopped
             pairs = more_pairs(len(games) // 2, seconds_at_first, seconds_left())
         row, summary = self.result(games)
         return WatchResult(row, summary, part=len(games) / 2 / PAIRS, least_part=first_pairs / PAIRS)
@@ -336,24 +338,22 @@ class Watcher(Judge[Run]):
             return None
         return min(tasks, key=lambda task: task.whole), (self.earned - self.spent) / len(tasks)
 
-    def judge(self, run: Run, stop: threading.Event) -> bool:
-        """Run the tests that are due, outside the training time; return False if `stop` was set before the end."""
+    def judge(self, run: Run, stop: threading.Event) -> None:
+        """Run the tests that are due, outside the training time; raise Stopped if `stop` was set before the end."""
         self.training_seconds = run.clock.seconds
         # Read before the `with` block, at whose end the clock is put back: within it the clock goes on.
         standing, progress, is_over = run.standing, run.progress, run.is_over
         with run.clock.not_counting(), stopwatch.EXAMINATION:
             while (upcoming := self.next_test(progress, run.counts.iterations, is_over=is_over)) is not None:
                 task, seconds_allowed = upcoming
-                if not self.test(task, run, standing, seconds_allowed, stop):
-                    return False
+                self.test(task, run, standing, seconds_allowed, stop)
                 # The number of iterations tells one network from another.
                 task.tested, task.network = progress, run.counts.iterations
-        return True
 
     def test(
         self, task: WatchedEntry, run: Run, standing: Mapping[str, float], seconds: float, stop: threading.Event
-    ) -> bool:
-        """Test the network that self-play uses, and log the result; return False if `stop` was set before the end.
+    ) -> None:
+        """Test the network that self-play uses, and log the result; raise Stopped if `stop` was set before the end.
 
         Args:
             task: what tests the network.
@@ -370,16 +370,16 @@ class Watcher(Judge[Run]):
             )
         except EngineError as error:
             run.note(f"watching {task.watched.name} failed, after {self.training_seconds / 60:.1f} minutes: {error}")
-        seconds_taken = self.clock() - began
-        self.spent += seconds_taken
-        task.add_time(seconds_taken, result)
-        if result is None:  # `stop` was set, or an engine has failed, which does not end the watching
-            return not stop.is_set()
+        finally:
+            seconds_taken = self.clock() - began
+            self.spent += seconds_taken
+            task.add_time(seconds_taken, result)
+        if result is None:  # an engine has failed, which does not end the watching
+            return
         times = {"match_seconds": seconds_taken, "watch_seconds": self.spent}
         run.add_match({**standing, "judge": self.name, **result.row, **times})
         after = f"{standing['seconds'] / 60:.1f} minutes and {standing['games']:.0f} games"
         run.note(f"{task.watched.name} after {after}: {result.summary}")
-        return True
 
     def conclusion(self, longer: str) -> str:
         """Return a sentence that tells how much time watching took; `longer` is not used."""

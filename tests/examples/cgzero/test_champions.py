@@ -51,7 +51,7 @@ def judged(path: Path, *seeds: int, **champions: Any) -> ChampionKeeper:
         for seed in seeds:
             made.learner.net.load_state_dict(net_of(seed, BLACK_WINS).state_dict())
             made.learner.steps += 1
-            assert keeper.judge(made, threading.Event())
+            keeper.judge(made, threading.Event())
         for number in (keeper.best_number, keeper.second_number):
             assert same(keeper.nets[number], net_of((0, *seeds)[number], BLACK_WINS))
         return keeper

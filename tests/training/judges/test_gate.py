@@ -84,7 +84,7 @@ class TestJudging:
         with opened(tmp_path, env=BLACK_WINS, source=RandomGames, gate=gate, report=listener) as run:
             keeper, before = keeper_of(run), net_of(0, BLACK_WINS)
             run.learner.net.load_state_dict(net_of(2, BLACK_WINS).state_dict())
-            assert keeper.judge(run, threading.Event())
+            keeper.judge(run, threading.Event())
             assert same(keeper.best, net_of(2, BLACK_WINS) if passes else before)
         (row,) = evaluations(tmp_path)
         assert (row["wins"], row["losses"], row["played"], row["accepted"]) == (10, 10, 20, passes)
@@ -103,7 +103,7 @@ class TestJudging:
         monkeypatch.setattr(results, "evaluate", play)
         for dtype in ("float32", "bfloat16"):
             with opened(tmp_path / dtype, source=RandomGames, gate=QUICK, selfplay_dtype=dtype) as run:
-                assert keeper_of(run).judge(run, threading.Event())
+                keeper_of(run).judge(run, threading.Event())
         assert dtypes == ["float32"] * 2 + [dtype_name(choose_dtype("bfloat16"))] * 2  # float32 if the CPU has no other
 
 

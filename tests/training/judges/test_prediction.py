@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from alphago import GameRecord
+from alphago.system.interrupts import Stopped
 from alphago.training.judges.prediction import HeldOut
 from alphago.training.run import Run
 from tests.training.small_runs import GO4, RandomGames, evaluations, net_of, opened, same
@@ -26,7 +27,7 @@ def test_the_best_of_several(records: list[GameRecord], tmp_path: Path) -> None:
             reach(run, step)
             run.learner.net = net
             assert judge.due(run)
-            assert judge.judge(run, threading.Event())
+            judge.judge(run, threading.Event())
             assert not judge.due(run)
         again.restore(run, judge.tensors(), judge.state())
     rows = evaluations(tmp_path)
@@ -51,7 +52,8 @@ def test_when(records: list[GameRecord], tmp_path: Path) -> None:
                 due.append(step)
                 judge.judge(run, stop)
         stop.set()
-        assert not judge.judge(run, stop)
+        with pytest.raises(Stopped):
+            judge.judge(run, stop)
     assert due == [0, 5, 10, 15, 20]
     assert len(evaluations(tmp_path)) == 5
     with opened(tmp_path, 40, GO4, source=RandomGames, extra=[judge]) as run:  # it is prolonged

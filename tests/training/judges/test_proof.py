@@ -13,6 +13,7 @@ import pytest
 
 from alphago import GoEnv, train
 from alphago.arena.engine import EngineError
+from alphago.arena.match import MatchStopped
 from alphago.training.call.summary import why_over
 from alphago.training.history import EVALUATIONS
 from alphago.training.judges.proof import PROOF, Examiner
@@ -41,7 +42,7 @@ def examined(folder: Path, opponent: Opponent) -> tuple[Examiner, list[str]]:
     with opened(folder, 2, source=RandomGames, until=opponent, report=listener) as run:
         (examiner,) = run.judges
         assert isinstance(examiner, Examiner)
-        assert examiner.judge(run, threading.Event())
+        examiner.judge(run, threading.Event())
     return examiner, listener.notes
 
 
@@ -152,7 +153,8 @@ class TestExaminations:
         stop.set()
         with self.run(tmp_path, Opponent("random", readouts=0, first=0, most_games=20)) as (run, examiner):
             assert examiner.due(run)
-            assert not examiner.judge(run, stop)
+            with pytest.raises(MatchStopped):
+                examiner.judge(run, stop)
             assert not (tmp_path / EVALUATIONS).exists()
             assert examiner.due(run)
             run.judge(threading.Event())

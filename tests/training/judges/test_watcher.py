@@ -22,6 +22,7 @@ from alphago.records.record import records_to_bytes
 from alphago.records.sgf import write_sgf
 from alphago.records.sgf.sgf_game import SgfGame
 from alphago.system.cores import available_cores
+from alphago.system.interrupts import Stopped
 from alphago.training.history import EVALUATIONS
 from alphago.training.judges.prediction import WatchedRecords
 from alphago.training.judges.results import WatchResult
@@ -145,10 +146,11 @@ class TestTests:
             (watcher,) = run.judges
             run.clock.go_on_from(1000.0)
             stop.set()
-            assert not watcher.judge(run, stop)
+            with pytest.raises(Stopped):
+                watcher.judge(run, stop)
             assert not (tmp_path / EVALUATIONS).exists()
             assert watcher.due(run)
-            assert watcher.judge(run, threading.Event())
+            watcher.judge(run, threading.Event())
         assert [row["played"] for row in evaluations(tmp_path)] == [20]
 
     @pytest.mark.slow
@@ -219,9 +221,7 @@ def seconds(*left: float) -> Callable[[], float]:
 
 
 def play(watched: WatchedOpponent, evaluator: Evaluator, seed: int = 0, *left: float) -> WatchResult:
-    tested = watched.test(evaluator, "cpu", seed=seed, seconds_left=seconds(*(left or (9.0, 8.0))), stop=NEVER)
-    assert tested is not None
-    return tested
+    return watched.test(evaluator, "cpu", seed=seed, seconds_left=seconds(*(left or (9.0, 8.0))), stop=NEVER)
 
 
 class TestMatches:
@@ -245,7 +245,8 @@ class TestMatches:
 
     def test_a_stop_ends_it_at_the_next_move(self) -> None:
         match = WatchedOpponent("random", 0, GO4)
-        assert match.test(UniformEvaluator(), "cpu", seed=0, seconds_left=seconds(9.0), stop=Moves(5)) is None
+        with pytest.raises(Stopped):
+            match.test(UniformEvaluator(), "cpu", seed=0, seconds_left=seconds(9.0), stop=Moves(5))
 
     @pytest.mark.slow
     def test_an_engine_that_fails_stops_no_run(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,10 +276,10 @@ class TestRecords:
         watched = WatchedRecords("records:x", GO4, records)
         evaluator = FunctionEvaluator(prefers("pass", value=0.5))  # Black wins by half
         tested = watched.test(evaluator, "cpu", stop=NEVER)
-        assert tested is not None
         assert tested.part == 1
         row = tested.row
-        assert watched.test(evaluator, "cpu", stop=Moves(1)) is None
+        with pytest.raises(Stopped):
+            watched.test(evaluator, "cpu", stop=Moves(1))
         moves = [(record, ply) for record in records for ply in range(len(record)) if record.weights[ply]]
         passes = np.array([record.moves[ply] == GO4.pass_action for record, ply in moves])
         counts = np.array([record.legal_counts[ply] for record, ply in moves])
