@@ -199,12 +199,9 @@ class HeldOut(Judge[Run]):
             Stopped: if `stop` was set before the test was over.
         """
         standing = run.standing  # seconds and counts, from before the test
-        net, env = run.learner.net, self.games.env
+        net = run.learner.net
         with run.clock.not_counting():
-            net_for_board = net if run.env == env else net.resized(env)
-            # A copy in eval mode, since the run goes on to train the network itself.
-            evaluator = frozen_copy(net_for_board).evaluator(device=run.device, shared=False)
-            result = self.games.test(evaluator, run.device, stop=stop)
+            result = self.games.test(run.match_evaluator(net, self.games.env), run.device, stop=stop)
         accuracy = result.row["accuracy"]
         improved = accuracy > self.accuracy
         run.add_match({**standing, "judge": self.name, **result.row, "best": improved})
