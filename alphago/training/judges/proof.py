@@ -88,9 +88,19 @@ class Examiner(Judge[Run]):
         standing = run.standing  # seconds and counts, from before the match
         result = self.play_match(run, stop)
         decision = self.verdict(result)
-        row = {**standing, **self.row_of(result, decision), "match_seconds": time.monotonic() - began}
-        run.add_match(row)
         name, forfeits, counted = self.opponent.name, len(result.forfeits), without_forfeits(result)
+        row = {
+            **standing,
+            "judge": self.name,
+            "opponent": name,
+            "readouts": self.opponent.readouts,
+            **match_row(self.env, counted),
+            "forfeits": forfeits,
+            "sprt": decision.state,
+            "log_likelihood_ratio": decision.ratio,
+            "match_seconds": time.monotonic() - began,
+        }
+        run.add_match(row)
         left_out = f"; not counted: {forfeits} games that {name} lost by a fault" if forfeits else ""
         seconds = standing["seconds"]
         run.note(f"after {seconds / 60:.1f} minutes against {name}: {counted}{left_out}; {VERDICTS[decision.state]}")
@@ -116,18 +126,6 @@ class Examiner(Judge[Run]):
             device=run.device,
             stop=stop,
         )
-
-    def row_of(self, result: MatchResult, decision: Verdict) -> dict[str, Any]:
-        """Return the entries of a match's row of evaluations.jsonl that do not depend on the run's times and counts."""
-        return {
-            "judge": self.name,
-            "opponent": self.opponent.name,
-            "readouts": self.opponent.readouts,
-            **match_row(self.env, without_forfeits(result)),
-            "forfeits": len(result.forfeits),
-            "sprt": decision.state,
-            "log_likelihood_ratio": decision.ratio,
-        }
 
     def verdict(self, result: MatchResult) -> Verdict:
         """Return the sequential test's verdict on the games that count; raise EngineError if there are none."""
