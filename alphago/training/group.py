@@ -14,7 +14,7 @@ import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
-from alphago.mcts.rule import resigns, temperature_plies
+from alphago.mcts.rule import choose_actions, resigns, temperature_plies
 from alphago.mcts.search import Search
 from alphago.records.record import GameRecord, RecordBuilder, add_moves
 from alphago.system.stopwatch import GAMES, Stopwatch
@@ -407,7 +407,5 @@ def draw_moves(env: GameEnv, weights: np.ndarray, generators: Sequence[np.random
     if env.pass_action is not None:
         can_move = np.delete(weights, env.pass_action, axis=1).any(axis=1)
         weights[can_move, env.pass_action] = 0
-    sums = np.cumsum(weights, axis=1)
-    random = np.array([generator.random() for generator in generators])
-    drawn = random[:, None] * sums[:, -1:]
-    return np.argmax(sums > drawn, axis=1).astype(np.int32)  # the first action whose sum exceeds the number drawn
+    chance = np.array([generator.random() for generator in generators])
+    return choose_actions(weights, by_visits=np.ones(len(weights), np.bool_), chance=chance)
