@@ -166,7 +166,7 @@ class Group(GameGroup):
     ) -> None:
         super().__init__(env, settings, width, seed=seed, numbers=numbers)
         self.search = Search(env, evaluator, width, settings.search)
-        self.builders: list[RecordBuilder | None] = [None] * width  # None: the slot is empty
+        self.builders: dict[int, RecordBuilder] = {}  # by slot; an empty slot has none
         self.generators = [np.random.default_rng(0)] * width  # `begin` replaces them by the games' own generators
         zeros = np.zeros(width, np.int32)
         self.slots = Slots(plies=zeros, opening=zeros.copy(), may_resign=np.zeros(width, np.bool_))
@@ -176,14 +176,14 @@ class Group(GameGroup):
     def use(self, evaluator: Evaluator) -> None:
         """Let the games continue with another evaluator: clear the trees, and begin games in free slots."""
         for slot in range(self.capacity):  # all are free at first, and later some, if `capacity` has grown
-            if self.builders[slot] is None:
+            if slot not in self.builders:
                 self.begin(slot)
         self.search.evaluator = evaluator
-        self.search.forget(np.arange(len(self.builders)))
+        self.search.forget(np.arange(self.width))
 
     def begin(self, slot: int) -> None:
         """Start the group's next game in a slot; leave the slot empty if no game is left or `slot` >= `capacity`."""
-        self.builders[slot] = None
+        self.builders.pop(slot, None)
         if not self.numbers or slot >= self.capacity:
             return
         number = self.numbers[0]
@@ -206,7 +206,7 @@ class Group(GameGroup):
 
     def step(self) -> bool:
         """Play one move in every game in progress; return False if no game is in progress."""
-        games = np.array([slot for slot, builder in enumerate(self.builders) if builder is not None], np.int64)
+        games = np.array(sorted(self.builders), np.int64)
         if not len(games):
             return False
         moves = self.search_next(games)
@@ -259,7 +259,7 @@ class Group(GameGroup):
         search.expand_roots(games)
         priors = search.priors(games)
         search.add_noise(games, self.generators_of(games))
-        readouts_by_slot = np.zeros(len(self.builders), np.int32)
+        readouts_by_slot = np.zeros(self.width, np.int32)
         readouts_by_slot[games] = readouts
         search.run(readouts_by_slot)
         return priors
@@ -290,7 +290,7 @@ class Group(GameGroup):
         """
         surprises = divergence(moves.policies, moves.priors)
         add_moves(
-            [self.builder(slot) for slot in moves.games[plays_on]],
+            [self.builders[slot] for slot in moves.games[plays_on]],
             policies=moves.policies[plays_on],
             moves=moves.actions[plays_on],
             values=moves.values[plays_on],
@@ -319,12 +319,6 @@ class Group(GameGroup):
         """Return the random generators of the games in these slots, int64 [n]."""
         return [self.generators[slot] for slot in games]
 
-    def builder(self, slot: int) -> RecordBuilder:
-        """Return the record builder of the game in a slot that is not empty."""
-        builder = self.builders[slot]
-        assert builder is not None
-        return builder
-
     def finish_game(self, slot: int, *, outcome: float, score: float, resigned: bool) -> None:
         """Finish the game in a slot and begin the next one there.
 
@@ -333,21 +327,21 @@ class Group(GameGroup):
             score: the margin in points in Black's view.
             resigned: whether the game ended by resignation.
         """
-        self.add_finished([self.builder(slot).finish(outcome, score, resigned, self.env.action_space)])
+        self.add_finished([self.builders[slot].finish(outcome, score, resigned, self.env.action_space)])
         self.begin(slot)
 
     def records(self) -> list[GameRecord]:
-        begun = [builder for builder in self.builders if builder is not None]
+        begun = [self.builders[slot] for slot in sorted(self.builders)]
         actions = self.env.action_space
         # The record of a game in progress has no result: its outcome and score are 0.
         unfinished = [builder.finish(outcome=0.0, score=0.0, resigned=False, action_space=actions) for builder in begun]
         return unfinished + [record for _, record in self.finished]
 
     def slot_states(self) -> list[dict[str, Any] | None]:
-        return [
-            None if builder is None else {**self.slots.state(slot), "generator": generator.bit_generator.state}
-            for slot, (builder, generator) in enumerate(zip(self.builders, self.generators, strict=True))
-        ]
+        states: list[dict[str, Any] | None] = [None] * self.width
+        for slot in self.builders:
+            states[slot] = {**self.slots.state(slot), "generator": self.generators[slot].bit_generator.state}
+        return states
 
     def restore_slots(self, slots: Sequence[Mapping[str, Any] | None], records: Iterator[GameRecord]) -> None:
         """Continue the saved games in their slots, and begin games in empty slots; see `GameGroup.restore_slots`."""

@@ -98,7 +98,7 @@ class CGZeroGroup(Group):
         """Start the group's next game in a slot, and draw its roles if there are other networks."""
         super().begin(slot)
         self.roles[slot] = BEST
-        if self.others is not None and self.builders[slot] is not None:
+        if self.others is not None and slot in self.builders:
             self.roles[slot] = draw_roles(self.others.shares, self.generators[slot])
 
     def roles_to_move(self, games: np.ndarray) -> np.ndarray:
@@ -129,7 +129,7 @@ class CGZeroGroup(Group):
         is_random = self.play_random_moves(moves)
         moves.weights[is_random | (self.roles_to_move(moves.games) == RECENT)] = 0
         for slot in moves.games[is_random & plays_on]:
-            for plies, row in self.builder(slot).plies:
+            for plies, row in self.builders[slot].plies:
                 plies["weights"][row] = 0  # a move of this game so far
         super().record(moves, plays_on)
 
