@@ -3,7 +3,6 @@
 import argparse
 import contextlib
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,7 @@ def run(options: argparse.Namespace) -> int:
     games; the network that predicts the most moves is kept.  alphago train --model can continue with it.  Ctrl-C saves
     and stops; the same --folder resumes.
     """
+    from alphago.training.judges.prediction import measures_text
     from alphago.training.supervised.call import predict_games, train_supervised
     from alphago.training.watch.report import ConsoleReport, TensorBoardReport
 
@@ -39,25 +39,15 @@ def run(options: argparse.Namespace) -> int:
     if options.test:
         if net is None:
             raise ValueError("--test must have a network to test: --model FILE")
-        print(measures_text(predict_games(net, options.dataset)))
+        print(f"test games: {measures_text(predict_games(net, options.dataset))}")
         return 0
     given = given_options(options, *RUN_OPTIONS, "epochs", "device") | given_settings(options, SupervisedSettings)
     with ConsoleReport() as console:
         reports = [console, *([TensorBoardReport()] if options.tensorboard else [])]
         best = train_supervised(env, options.dataset, net, reports=reports, **given)
     with contextlib.suppress(ValueError):  # the dataset has no test games
-        print(measures_text(predict_games(best, options.dataset)))
+        print(f"test games: {measures_text(predict_games(best, options.dataset))}")
     return 0
-
-
-def measures_text(measures: Mapping[str, float]) -> str:
-    """Return the measures of `predict_games` as a sentence."""
-    return (
-        f"on {measures['positions_judged']} test positions: top-1 {measures['accuracy']:.1%}, "
-        f"top-5 {measures['top5']:.1%}, cross-entropy {measures['cross_entropy']:.3f}, "
-        f"value error {measures['value_error']:.3f}, value's side right {measures['value_accuracy']:.1%}, "
-        f"calibration error {measures['calibration_error']:.1%}"
-    )
 
 
 def choose_game(options: argparse.Namespace) -> tuple[Any, Any]:

@@ -47,7 +47,7 @@ def test_supervised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sgf", str(DATA / "9x9"), "--to", target, *options.split()]) == 0
     options = "--epochs 1 --tower-height 1 --channels 8 --checks 1 --device cpu --batch-size 32 --threads 1"
     assert main(["supervised", target, "--folder", str(tmp_path / "run"), *options.split()]) == 0
-    assert re.search(r"on \d+ test positions: top-1 \d+\.\d%, top-5", capsys.readouterr().out)
+    assert re.search(r"test games: \d+\.\d% of \d+ moves", capsys.readouterr().out)
     assert load_model(tmp_path / "run").env.N == 9
     assert main(["info", str(tmp_path / "run")]) == 0
     line = re.search(r"to go on +(alphago .*)", capsys.readouterr().out)
@@ -58,7 +58,7 @@ def test_supervised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert read_history(tmp_path / "run").metrics[-1]["games"] == 2 * games
     capsys.readouterr()
     assert main(["supervised", target, "--model", str(tmp_path / "run"), "--test"]) == 0
-    assert re.search(r"^on \d+ test positions: top-1 ", capsys.readouterr().out)
+    assert re.search(r"^test games: \d", capsys.readouterr().out)
     assert main(["supervised", target, "--test"]) == 2
     assert "--test must have a network to test" in capsys.readouterr().err
     assert main(["supervised", target, "--folder", str(tmp_path / "run"), "--board-size", "13"]) == 2

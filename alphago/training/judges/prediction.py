@@ -1,7 +1,7 @@
 """Measure how well a network, without search, predicts the moves and results of game records; and HeldOut, a judge."""
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -49,9 +49,9 @@ class WatchedRecords:
             if stop.is_set():
                 raise Stopped
             parts.append(predict(evaluator, self.env, self.records[first : first + AT_ONCE]))
-        predictions = Predictions.join(parts)
+        measures = Predictions.join(parts).measures()
         # Rows of evaluations.jsonl name under "opponent" whatever the network was tested with.
-        return WatchResult({"opponent": self.name, **predictions.measures()}, predictions.sentence())
+        return WatchResult({"opponent": self.name, **measures}, measures_text(measures))
 
 
 class Predictions(NamedTuple):
@@ -98,15 +98,15 @@ class Predictions(NamedTuple):
         }
         return {"positions_judged": len(self.hits), **{name: float(terms[name].sum() / count) for name in terms}}
 
-    def sentence(self) -> str:
-        """Return the measures as a clause for a report."""
-        measures = self.measures()
-        return (
-            f"{measures['accuracy']:.1%} of {len(self.hits)} moves are the policy's first choice, "
-            f"{measures['top5']:.1%} among its first {TOP} (cross-entropy {measures['cross_entropy']:.2f} nats, "
-            f"value's squared error {measures['value_error']:.2f}, "
-            f"calibration error {measures['calibration_error']:.1%})"
-        )
+
+def measures_text(measures: Mapping[str, float]) -> str:
+    """Return the measures of `Predictions.measures` as a clause for a report."""
+    return (
+        f"{measures['accuracy']:.1%} of {measures['positions_judged']} moves are the policy's first choice, "
+        f"{measures['top5']:.1%} among its first {TOP} (cross-entropy {measures['cross_entropy']:.3f} nats, "
+        f"value's squared error {measures['value_error']:.3f}, value's side right {measures['value_accuracy']:.1%}, "
+        f"calibration error {measures['calibration_error']:.1%})"
+    )
 
 
 def predict(evaluator: Evaluator, env: GameEnv, records: list[GameRecord]) -> Predictions:
