@@ -3,11 +3,10 @@
 import math
 
 from alphago.system import stopwatch
-from alphago.training.history import number
 from alphago.training.run import Run
+from alphago.training.watch.diagnosis import games_a_second
 from alphago.training.watch.report import Progress
 
-SPEED_ROWS = 21  # number of latest iterations over which the speed is averaged, since no game ends in some iterations
 ACTIVITIES = {
     stopwatch.PLAYING.name: "playing",
     stopwatch.OPTIMIZER.name: "learning",
@@ -36,13 +35,8 @@ def remaining(run: Run) -> float | None:
     if run.is_over:
         return 0.0
     time_left, num_games = run.clock.remaining, run.settings.num_games
-    rows = run.reporter.diagnosis.rows
+    speed = games_a_second(run.reporter.diagnosis.rows)
     times = [] if math.isinf(time_left) else [time_left]  # infinite without a limit of time
-    if num_games is not None and rows:
-        # The oldest of the latest SPEED_ROWS rows, or of all if there are fewer, and the newest.
-        first, last = rows[-min(len(rows), SPEED_ROWS)], rows[-1]
-        # The games and the time between these two rows.
-        games, seconds = ((number(last, key) or 0) - (number(first, key) or 0) for key in ("games", "seconds"))
-        if games > 0:
-            times.append((num_games - run.games) * seconds / games)
+    if num_games is not None and speed > 0:
+        times.append((num_games - run.games) / speed)
     return min(times, default=None)

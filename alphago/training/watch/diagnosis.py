@@ -236,6 +236,13 @@ def numbers(rows: Sequence[Row], key: str) -> list[float]:
     return [value for row in rows if (value := number(row, key)) is not None]
 
 
+def games_a_second(rows: Sequence[Row]) -> float:
+    """Return the games a second in the RECENT_ROWS latest rows, since no game ends in some; 0 if they are unknown."""
+    first, last = (rows[-min(len(rows), RECENT_ROWS)], rows[-1]) if rows else ({}, {})
+    seconds, games = ((number(last, key) or 0) - (number(first, key) or 0) for key in ("seconds", "games"))
+    return games / seconds if seconds > 0 else 0.0
+
+
 def game_blocks(rows: Sequence[Row]) -> list[list[tuple[Row, float]]]:
     """Group rows into blocks of at least JUDGED_GAMES finished games, newest block and newest row first.
 

@@ -17,7 +17,7 @@ from alphago.system.validation import check_int, shown
 from alphago.training.call.summary import game_text, latest_losses, match_facts, minutes_spent, of_total, why_over
 from alphago.training.history import EVALUATIONS, METRICS, History, Row, limits, number, opponent_name, read_rows
 from alphago.training.runs.config import CONFIG, flat_settings, game_from_config, read_config, run_game
-from alphago.training.watch.diagnosis import diagnose
+from alphago.training.watch.diagnosis import diagnose, games_a_second
 from alphago.training.watch.game_sheet import record_game
 from alphago.training.watch.plots import AXES, legend_names, list_panels, reword, run_colours
 from alphago.ui.web.new_game import GameTree
@@ -27,7 +27,6 @@ MATCH_GAMES = 8  # games of each opponent's latest match that are offered
 SELF_PLAY = "self-play"
 LEAST_LEFT = 1 / 6  # minutes: the shortest time that the headline says is left
 LEAST_IDLE = 5  # minutes for which a run may write nothing without counting as stopped
-RECENT_ROWS = 20  # while a run goes on, its pace is that of so many of its latest iterations
 MAIN_TITLES = ("Win rate", "Elo", "Policy loss", "Value error")  # how the titles of the most important panels begin
 
 
@@ -183,7 +182,7 @@ def make_headline(
     """
     last: Row = rows[-1] if rows else {}
     games, minutes = number(last, "games") or 0.0, (number(last, "seconds") or 0.0) / 60
-    pace = games_a_minute(rows)
+    pace = 60 * games_a_second(rows)  # games a minute
     parts = [duration_text(minutes), f"{games:,.0f} games"]
     shown_pace = games / minutes if over and minutes else pace  # the mean of the whole run once it is over
     if shown_pace:
@@ -241,14 +240,6 @@ def latest_strength(matches: Sequence[Row]) -> str:
     games = "" if played is None else f" of {played:.0f} games"
     interval = "" if low is None or high is None else f" (95 % sure: {100 * low:.0f} to {100 * high:.0f} %)"
     return f"wins {100 * rates[hardest]:.0f} %{games} against {hardest}{interval}"
-
-
-def games_a_minute(rows: Sequence[Row]) -> float:
-    """Return the games a minute in the RECENT_ROWS latest rows; 0 if they are unknown."""
-    recent = rows[-RECENT_ROWS:] or [{}]  # a row without numbers if there is none
-    first, last = recent[0], recent[-1]
-    seconds, games = ((number(last, key) or 0) - (number(first, key) or 0) for key in ("seconds", "games"))
-    return 60 * games / seconds if seconds > 0 else 0.0
 
 
 def panel_order(titles: Sequence[str]) -> list[int]:
