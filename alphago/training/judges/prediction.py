@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -148,40 +147,32 @@ def make_predictions(priors: np.ndarray, values: np.ndarray, moves: np.ndarray, 
     return Predictions(priors.argmax(axis=1) == moves, rank < TOP, cross_entropies, values, results)
 
 
-@dataclass(frozen=True)
-class HeldOutGames:
-    """The settings of the judge HeldOut, whose arguments `records` and `checks` are these fields."""
-
-    records: Sequence[GameRecord]
-    checks: int
-    chooses = True  # the judge chooses self-play's network, see JudgeSettings; without a type this is no field
-
-    def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> "HeldOut":
-        """Return the judge of a new run; it writes no files, so it does not need `folder`."""
-        return HeldOut(env, net, self.records, self.checks)
-
-
 class HeldOut(Judge[Run]):
     """The judge that measures how well the network predicts held-out games; it logs tests in evaluations.jsonl.
 
+    The object is the setting of a run, see JudgeSettings, and the judge itself.
+
     Args:
-        env: the game.
-        net: the run's first network.
         records: the held-out games.
         checks: number of tests, evenly spaced over the run; one more test, of the untrained network, comes first.
     """
 
     name = HELD_OUT
     saved = ("accuracy", "best_after", "judged", "judged_steps")
+    chooses = True  # self-play's network
 
-    def __init__(self, env: GameEnv, net: NeuralNet, records: Sequence[GameRecord], checks: int) -> None:
-        self.games = WatchedRecords(NAME, env, list(records))
-        self.checks = checks
+    def __init__(self, records: Sequence[GameRecord], checks: int) -> None:
+        self.records, self.checks = records, checks
+
+    def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> Self:
+        """Return the judge, which begins anew; it writes no files, so it does not need `folder`."""
+        self.games = WatchedRecords(NAME, env, list(self.records))
         self.best = frozen_copy(net)
         self.accuracy = -1.0  # share of moves that the best network predicts; -1 before the first test
         self.best_after = 0  # number of games of the run when the best network was tested
         self.judged_steps = -1  # gradient steps at the last test
         self.judged = -1.0  # the run's progress, 0 .. 1, at the last test
+        return self
 
     def due(self, run: Run) -> bool:
         """Return whether the latest network should be tested now."""

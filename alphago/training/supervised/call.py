@@ -18,7 +18,7 @@ from alphago.system.settings import change_settings, keywords, values_by_path
 from alphago.system.validation import check_choice, check_float, check_int, checks_keywords
 from alphago.training.call.session import train_run
 from alphago.training.call.start import Call, Start, change_config, make_start, new_config, new_network, saved_run
-from alphago.training.judges.prediction import AT_ONCE, HeldOutGames, Predictions, predict
+from alphago.training.judges.prediction import AT_ONCE, HeldOut, Predictions, predict
 from alphago.training.learner import choose_bfloat16
 from alphago.training.recipes import recipe_for
 from alphago.training.settings.run_settings import AnyRunSettings, RunSettings
@@ -158,7 +158,7 @@ def run_settings(settings: SupervisedSettings, given: GivenGames) -> RunSettings
         selfplay=SelfPlaySettings(games_in_flight=at_once, groups=settings.threads),
         memory=given,
         targets=LambdaReturns(settings.search_share),
-        judges=(HeldOutGames(held_out, settings.checks),),
+        judges=(HeldOut(held_out, settings.checks),),
     )
 
 

@@ -21,7 +21,7 @@ def reach(run: Run, step: int) -> None:
 def test_the_best_of_several(records: list[GameRecord], tmp_path: Path) -> None:
     """Seed defect 5: a network that was accepted was never saved."""
     nets = [net_of(seed, GO4) for seed in range(5)]
-    judge, again = HeldOut(GO4, nets[0], records, 10), HeldOut(GO4, nets[1], records, 10)
+    judge, again = (HeldOut(records, 10).make_judge(GO4, net, tmp_path) for net in nets[:2])
     with opened(tmp_path, 4, GO4, source=RandomGames, extra=[judge]) as run:
         for step, net in enumerate(nets):
             reach(run, step)
@@ -44,7 +44,7 @@ def test_the_best_of_several(records: list[GameRecord], tmp_path: Path) -> None:
 
 def test_when(records: list[GameRecord], tmp_path: Path) -> None:
     """At intervals; and not when it is stopped."""
-    judge, stop, due = HeldOut(GO4, net_of(0, GO4), records[:3], 4), threading.Event(), []
+    judge, stop, due = HeldOut(records[:3], 4).make_judge(GO4, net_of(0, GO4), tmp_path), threading.Event(), []
     with opened(tmp_path, 20, GO4, source=RandomGames, extra=[judge]) as run:
         for step in range(21):
             reach(run, step)

@@ -10,7 +10,7 @@ import pytest
 from alphago import GoEnv, Gumbel, Puct, SearchSettings
 from alphago.system.cores import available_cores
 from alphago.system.settings import change_settings, to_data
-from alphago.training.judges.prediction import HeldOutGames
+from alphago.training.judges.prediction import HeldOut
 from alphago.training.settings.judge_settings import Gate
 from alphago.training.settings.learning_settings import Window
 from alphago.training.settings.run_settings import RunSettings
@@ -23,7 +23,7 @@ from tests.training.small_runs import run, run_settings, started
     [
         ({"memory_size": 30}, r"start_training_after \(1000\) is more than memory_size \(30\)"),
         ({"max_minutes": 1, "max_processor_minutes": 2.5}, "max_processor_minutes must be None, got 1 and 2.5"),
-        ({"gate": 0.55, "judges": [HeldOutGames([], 1)]}, r"one that chooses self-play's network, got \[.*Gate"),
+        ({"gate": 0.55, "judges": [HeldOut([], 1)]}, r"one that chooses self-play's network, got \[.*Gate"),
         ({"memory": Gate()}, r"memory must be settings with a method make_memory, got Gate\("),
         ({"targets": 3}, r"targets must be a LambdaReturns, .* got 3"),
         ({"targets": "lambda"}, r"targets must be a LambdaReturns, .* got 'lambda'"),
