@@ -190,7 +190,7 @@ def divergence_sentence(run: Run) -> str:
 
 
 def finish_call(run: Run, model: NeuralNet, *, stopped: bool, save: bool) -> None:
-    """Save the run at the end of a call, report the end, and give `model` the weights of the run's network.
+    """Save the run at the end of a call, report the end, and give `model` the run's network: its weights and notes.
 
     Args:
         stopped: whether the call was stopped early.
@@ -204,24 +204,13 @@ def finish_call(run: Run, model: NeuralNet, *, stopped: bool, save: bool) -> Non
     run.note(*map(str, run.reporter.diagnosis.final()))
     if run.learner.has_diverged:
         run.note(divergence_sentence(run))
-    hand_over(run, model, latest)
+    model.load_state_dict(run.player.state_dict())  # of an earlier network, if a judge has chosen one
+    model.notes, model.measured_in = read_notes(read_description(latest)), run.goal
+    model.eval()
     # The last iteration's metrics; these two numbers if there was no iteration yet.
     metrics = next(reversed(run.reporter.diagnosis.rows), {"games": run.games, "steps": run.learner.steps})
     for report in run.reporter.reports:
         report.finish(dict(metrics), latest, stopped)
-
-
-def hand_over(run: Run, model: NeuralNet, latest: Path) -> None:
-    """Give `model`, which was trained and saved, the weights and the notes of the run's network.
-
-    The run's network, `run.player`, may be an earlier one, which a judge has chosen.
-
-    Args:
-        latest: the file of the run's network, with the notes that the latest checkpoint wrote.
-    """
-    model.load_state_dict(run.player.state_dict())
-    model.notes, model.measured_in = read_notes(read_description(latest)), run.goal
-    model.eval()
 
 
 def note_few_steps(run: Run, option: str) -> None:
