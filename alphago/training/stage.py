@@ -18,6 +18,7 @@ from alphago.training.settings.selfplay_settings import draw_start
 from alphago.training.source import MakeSource
 from alphago.training.targets import as_targets
 
+GAMES = "selfplay.games"  # name, in a run's state, of the tensor with the games in progress
 CALIBRATION_GAMES = 1000  # number of latest games on which the resignation threshold is calibrated
 
 
@@ -112,7 +113,7 @@ class Stage:
             "adaptive": None if self.adaptive is None else self.adaptive.state(),
         }
         packed = torch.frombuffer(bytearray(npz_bytes(games)), dtype=torch.uint8)  # torch wants memory that may change
-        return {tensor_name(self.env.N): packed}, data
+        return {GAMES: packed}, data
 
     def restore(self, records: list[GameRecord], tensors: Mapping[str, torch.Tensor], data: Any) -> None:
         """Continue from a saved state.
@@ -131,9 +132,4 @@ class Stage:
         self.memory.restore(records, data["memory"])
         if self.adaptive is not None and data["adaptive"] is not None:
             self.adaptive.restore(data["adaptive"])
-        self.source.restore(read_npz(tensors[tensor_name(self.env.N)].numpy().data), data["source"])
-
-
-def tensor_name(board: int) -> str:
-    """Return the name, in a run's state, of the tensor with the games in progress on boards of size `board`."""
-    return f"selfplay{board}.games"
+        self.source.restore(read_npz(tensors[GAMES].numpy().data), data["source"])
