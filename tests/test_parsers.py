@@ -20,9 +20,10 @@ from alphago.cli.options import format_value, read_value
 from alphago.cli.settings_flags import to_setting
 from alphago.env.packaged_nets import packaged_nets
 from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.nn.model_files import sealed_bytes
 from alphago.system.settings import addresses
 from alphago.training.optimizer import check_schedule, rate_factor
-from alphago.training.runs.folder import state_bytes, state_from_bytes
+from alphago.training.runs.folder import state_from_bytes
 from alphago.training.settings.run_settings import RunSettings, check_curriculum
 
 MANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -132,7 +133,7 @@ def spoilt(data: bytes) -> st.SearchStrategy[bytes]:
     return st.one_of(cut, changed, st.binary(max_size=40))
 
 
-A_STATE = state_bytes({"a": torch.arange(4.0)}, {"games": 3})
+A_STATE = sealed_bytes({"a": torch.arange(4.0)}, {"data": '{"games": 3}'})
 
 
 @MANY

@@ -244,11 +244,11 @@ class RunFolder(contextlib.ExitStack):
         The oldest state is removed only after that, so a complete state always exists.
         """
         lengths = {name: file_size(self.path / name) for name in LOGS}
-        data = {**state.data, "shards": self.shards.state(), "logs": lengths}
+        data = json.dumps({**state.data, "shards": self.shards.state(), "logs": lengths})
         (self.path / STATE).mkdir(exist_ok=True)
         before = self.states()
         number = int(before[-1].stem) + 1 if before else 1
-        write_atomic(self.path / STATE / f"{number:06d}.safetensors", state_bytes(state.tensors, data))
+        write_atomic(self.path / STATE / f"{number:06d}.safetensors", sealed_bytes(state.tensors, {"data": data}))
         # STATES_KEPT states remain: the new one, and the newest STATES_KEPT - 1 of those before.  A folder with such a
         # name is not the run's, and stays.
         for path in filter(Path.is_file, before[: -(STATES_KEPT - 1)]):
@@ -327,11 +327,6 @@ class RunFolder(contextlib.ExitStack):
             tensors, _ = read_weights(self.path / LATEST)
             return content_digest(tensors, {}) == content_digest(net.state_dict(), {})  # without the files' texts
         return False  # the file is missing or damaged
-
-
-def state_bytes(tensors: Mapping[str, torch.Tensor], data: Mapping[str, Any]) -> bytes:
-    """Return the contents of a safetensors file with the tensors and the data of a state."""
-    return sealed_bytes(tensors, {"data": json.dumps(data)})
 
 
 def state_from_bytes(data: bytes) -> State:
