@@ -57,8 +57,8 @@ class LiveReport(Report, ExitStack):
         self.matches = read_rows(folder / EVALUATIONS, required_key="opponent")
         if self.thread is None or not self.thread.is_alive():
             self.must_end.clear()
-            self.show = self.show or notebook_display()
-            self.thread = threading.Thread(target=self._keep_showing, name="live curves", daemon=True)
+            show = self.show or notebook_display()
+            self.thread = threading.Thread(target=self._keep_showing, args=(show,), name="live curves", daemon=True)
             self.thread.start()
             self.callback(self.thread.join)
             self.callback(self.must_end.set)  # `close` calls this first
@@ -82,12 +82,11 @@ class LiveReport(Report, ExitStack):
         self.progress = None  # the last picture shows no time left
         self.close()
 
-    def _keep_showing(self) -> None:
+    def _keep_showing(self, show: Show) -> None:
         """Show the picture again and again until `close`, and once more then; this is the work of the thread."""
-        assert self.show is not None
         while not self.must_end.wait(EVERY):
-            self.show(self.bundle())
-        self.show(self.bundle())
+            show(self.bundle())
+        show(self.bundle())
 
     def bundle(self) -> dict[str, str]:
         """Return the picture as SVG and the lines below it as plain text, by MIME type, for IPython's display."""
