@@ -15,10 +15,9 @@ from alphago.nn.model_files import LATEST, model_file, read_weights
 from alphago.system.validation import check_float, printable
 from alphago.training.call.summary import network_facts, next_steps, run_summary
 from alphago.training.history import METRICS, read_history, read_rows
-from alphago.training.history import number as number_of
 from alphago.training.metrics import mean_shares
 from alphago.training.runs.config import holds_run, read_config
-from alphago.training.watch.diagnosis import RECENT_ROWS
+from alphago.training.watch.diagnosis import RECENT_ROWS, numbers
 from alphago.training.watch.game_log import worker_facts
 
 
@@ -123,8 +122,7 @@ def time_shares(folder: str) -> dict[str, float]:
     largest_first = sorted(mean_shares(rows).items(), key=lambda pair: -pair[1])
     shares = {work: share for work, share in largest_first if share}
     for name, key in (("threads on the processor", "processor_share"), ("GPU busy", "gpu_busy")):
-        measured = [value for row in rows if (value := number_of(row, key)) is not None]
-        if measured:
+        if measured := numbers(rows, key):
             shares[name] = sum(measured) / len(measured)
     return shares
 

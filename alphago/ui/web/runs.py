@@ -17,7 +17,7 @@ from alphago.system.validation import check_int, shown
 from alphago.training.call.summary import game_text, latest_losses, match_facts, minutes_spent, of_total, why_over
 from alphago.training.history import EVALUATIONS, METRICS, History, Row, limits, number, opponent_name, read_rows
 from alphago.training.runs.config import CONFIG, flat_settings, game_from_config, read_config, run_game
-from alphago.training.watch.diagnosis import diagnose, games_a_second
+from alphago.training.watch.diagnosis import diagnose, games_a_second, numbers
 from alphago.training.watch.game_sheet import record_game
 from alphago.training.watch.plots import AXES, legend_names, list_panels, reword, run_colours
 from alphago.ui.web.new_game import GameTree
@@ -232,7 +232,7 @@ def latest_strength(matches: Sequence[Row]) -> str:
     """
     latest = {opponent_name(row): row for row in matches if number(row, "win_rate") is not None}
     if not latest:
-        accuracies = [share for row in matches if (share := number(row, "accuracy")) is not None]
+        accuracies = numbers(matches, "accuracy")
         return f"finds {100 * accuracies[-1]:.0f} % of the moves of held-out games" if accuracies else ""
     rates = {name: number(row, "win_rate") or 0.0 for name, row in latest.items()}
     hardest = min(rates, key=rates.__getitem__)
