@@ -220,8 +220,8 @@ def seconds(*left: float) -> Callable[[], float]:
     return chain(left, repeat(left[-1])).__next__
 
 
-def play(watched: WatchedOpponent, evaluator: Evaluator, seed: int = 0, *left: float) -> WatchResult:
-    return watched.test(evaluator, "cpu", seed=seed, seconds_left=seconds(*(left or (9.0, 8.0))), stop=NEVER)
+def play(watched: WatchedOpponent, evaluator: Evaluator, seed: int = 0, *left: float, stop: Any = NEVER) -> WatchResult:
+    return watched.test(evaluator, "cpu", seed=seed, seconds_left=seconds(*(left or (9.0, 8.0))), stop=stop)
 
 
 class TestMatches:
@@ -244,9 +244,8 @@ class TestMatches:
         assert more_pairs(1, 1.0, 1.0) == PAIRS - 1  # they took no time
 
     def test_a_stop_ends_it_at_the_next_move(self) -> None:
-        match = WatchedOpponent("random", 0, GO4)
         with pytest.raises(Stopped):
-            match.test(UniformEvaluator(), "cpu", seed=0, seconds_left=seconds(9.0), stop=Moves(5))
+            play(WatchedOpponent("random", 0, GO4), UniformEvaluator(), stop=Moves(5))
 
     @pytest.mark.slow
     def test_an_engine_that_fails_stops_no_run(self, monkeypatch: pytest.MonkeyPatch) -> None:
