@@ -10,7 +10,6 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -235,15 +234,14 @@ def last_exception(log: str) -> str:
     return log[exceptions[-1].start() :].strip() if exceptions else log[-600:]
 
 
-def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable[[str], object] = print) -> None:
-    """Make this machine a node of a Ray cluster until `stop` is set.
+def join_cluster(address: str, cores: int, stop: threading.Event) -> None:
+    """Make this machine a node of a Ray cluster until `stop` is set; print what happens.
 
     Other nodes then do the jobs that it has not finished, from their beginnings.
 
     Args:
         address: the cluster's.
         cores: the number of cores to offer.
-        tell: called with sentences about what happens.
 
     Raises:
         ValueError: if the cluster refuses this machine.
@@ -253,14 +251,14 @@ def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable
     with tempfile.TemporaryFile("w+") as log:
         command = ("start", f"--address={address}", f"--num-cpus={cores}", "--block")
         node = start_child("-c", RAY_COMMAND, *command, stdout=log, stderr=log)
-        tell(f"this machine joins the cluster at {address} with {cores} core{'s' * (cores != 1)}")
+        print(f"this machine joins the cluster at {address} with {cores} core{'s' * (cores != 1)}")
         while node.poll() is None and not stop.wait(0.1):
             pass
         if not stop.is_set():  # the node has ended by itself
             log.seek(0)
             reason = last_exception(log.read())
             raise ValueError(f"the cluster at {address} does not take this machine, or has ended: {reason}")
-        tell("this machine leaves the cluster")
+        print("this machine leaves the cluster")
         node.terminate()
         node.wait()
 
