@@ -16,6 +16,6 @@ Where and how a network is computed is told by four words:
   int8 needs OpenVINO too; without it, it is as "bfloat16".  On "host", None is float32 where the boards are there too.
 - form: the code that computes it, the fastest first: on a CPU "openvino" if it is installed, "folded" and "modules"
   (both torch's); on a GPU "fused", "folded" and "modules".  The first one counts whose outputs agree with those of the
-  network.  If none does in the dtype, float32 is tried, on a CPU as "folded" and then as the modules themselves, without
-  a comparison; on a GPU as "modules", else the network is `Unsupported` there, and "auto" takes the CPU.
+  network.  If none does in the dtype, float32 is tried, on a CPU as "folded" and then as the modules themselves,
+  without a comparison; on a GPU as "modules", else the network is `Unsupported` there, and "auto" takes the CPU.
 """
