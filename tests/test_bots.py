@@ -139,8 +139,7 @@ class TestRules:
         assert [game.winning_move()] == found
         assert (-game.mover, *game.sow(found[0])[0]) in game.seen
         then = game.after(found[0])
-        assert then.over
-        assert then.outcome() == -1  # for the side that is to move
+        assert (then.over, then.outcome()) == (True, -1)  # for the side that is to move
 
 
 class BotEvaluator(Evaluator):

@@ -24,7 +24,8 @@ from alphago.workers.ray_cluster import RayCluster, cluster_here, import_ray
 from alphago.workers.shared_folder import SharedFolder
 from alphago.workers.work import HAS_LEFT, JobAnswer, RemoteWork, Transport, to_publish
 
-DAMAGED = (ValueError, KeyError, zlib.error, zipfile.BadZipFile)  # errors of reading an answer that is damaged
+# Errors of reading an answer that is damaged.
+DAMAGED = (ValueError, KeyError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile)
 MOST_ERRORS = 3  # after so many errors of a job, the job is at fault, and not its workers
 MOST_ENDS = 6  # the same after so many workers that ended while they had it
 SILENCE = 10.0  # seconds without a worker after which the run says so

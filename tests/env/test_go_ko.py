@@ -78,8 +78,7 @@ def test_fixed_turns() -> None:
     going = play(env.position(), "B B2, W pass, B pass, W pass, B pass")
     assert not going.is_over
     ended = play(going, "W A1")
-    assert ended.is_over
-    assert ended.score() == 0  # a stone each, and the empty points touch both
+    assert (ended.is_over, ended.score()) == (True, 0)  # a stone each, and the empty points touch both
 
 
 def test_superko_counts_a_captured_chain_once_however_often_the_stone_touches_it() -> None:

@@ -126,11 +126,7 @@ def checksums() -> dict[str, int]:
     }
 
 
-def write_signature(path: Path = SIGNATURE) -> None:
-    path.write_text(json.dumps(checksums(), indent=2) + "\n", encoding="utf-8")
-
-
 if __name__ == "__main__":
     write()
-    write_signature()
+    SIGNATURE.write_text(json.dumps(checksums(), indent=2) + "\n", encoding="utf-8")
     print(f"wrote {PATH} and {SIGNATURE}")

@@ -1,9 +1,7 @@
 """Child processes end with their parent, and import what this process would."""
 
-import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -27,8 +25,8 @@ def test_workers_end_with_a_parent_that_was_killed(tmp_path: Path) -> None:
         "    print(pool.submit(abs, -7).result(), flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, timeout=300)
+    command = python_command(str(script))
+    done = subprocess.run(command, env=child_environment(), capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout) == (-signal.SIGKILL, "7\n")
 
 

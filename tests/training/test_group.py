@@ -135,8 +135,7 @@ class TestRecords:
                 assert record.movers[ply] == position.to_play
                 assert -1 <= record.values[ply] <= 1
                 position = position.play(int(action))
-            assert position.is_over
-            assert record.outcome == position.result
+            assert (position.is_over, record.outcome) == (True, position.result)
             assert record.score == position.score()
             assert not record.resigned
             assert (record.weights == 1).all()
@@ -228,8 +227,7 @@ class TestResignation:
             assert not record.resigned
             assert record.weights.tolist() == [1.0] + [0.0] * (len(record) - 1)
             end = record.position(TIC_TAC_TOE)
-            assert end.is_over
-            assert record.outcome == end.outcome
+            assert (end.is_over, record.outcome) == (True, end.outcome)
 
     def test_the_share_of_games_that_nobody_resigns(self) -> None:
         records = play(GoEnv(3), 120, GLOOMY, readouts=2, resign_threshold=-0.9, no_resign_share=0.3)

@@ -12,6 +12,7 @@ from alphago.training.loop import learn, play, remember, train_loop
 from alphago.training.selfplay import SelfPlay
 from tests.training.conftest import STAGES
 from tests.training.small_runs import EXACT, Listener, RandomGames, Small, Sources, interrupt, opened, run, same
+from tests.training.workers.crews import STOPPED
 
 
 def random_games(folder: Path, num_games: int = 24, **settings: Any) -> Listener:
@@ -65,24 +66,21 @@ class TestStop:
         """The run goes on right there, and ends with the same weights."""
         PausesOften.calls, PausesOften.interrupt_at = 0, move
         _, listener = run(tmp_path, source=PausesOften, **STAGES)
-        assert listener.stopped
-        assert len(listener.rows) < len(undisturbed.listener.rows)
+        assert (listener.stopped, len(listener.rows) < len(undisturbed.listener.rows)) == (True, True)
         assert same(run(tmp_path, **STAGES)[0], undisturbed.net)
 
     def test_it_ends_what_is_in_progress(self, tmp_path: Path) -> None:
         """Neither moves nor gradient steps follow it."""
-        stop, sources = threading.Event(), Sources()
-        stop.set()
-        with opened(tmp_path, source=sources) as run:
-            train_loop(run, stop)
+        with opened(tmp_path, source=(sources := Sources())) as run:
+            train_loop(run, STOPPED)
             run.begin_iteration()
             with pytest.raises(Stopped):
-                play(run, stop)
+                play(run, STOPPED)
             remember(run, play(run, threading.Event()))
             run.set_counts(samples_due=100.0)
             moves = sources.made[0].moves
             with pytest.raises(Stopped):
-                learn(run, stop)
+                learn(run, STOPPED)
             assert (sources.made[0].moves, run.learner.steps) == (moves, 0)
 
 

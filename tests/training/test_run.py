@@ -253,8 +253,7 @@ def test_a_judge_of_ones_own(tmp_path: Path) -> None:
     with opened(tmp_path, 1000, extra=[judge], source=sources) as run:
         (listener,) = run.reporter.reports
         train_loop(run, threading.Event())
-        assert run.is_over
-        assert run.games < 1000
+        assert (run.is_over, run.games < 1000) == (True, True)
         assert run.player is not run.learner.net
         assert same(load_model(tmp_path), run.player)
         assert judge.handed is run.stage.source  # where it may leave more than the best network

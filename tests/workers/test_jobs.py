@@ -41,9 +41,7 @@ def crew(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     def make(**behaviours: Any) -> None:
         transport = Local(**behaviours)
         for module in (jobs, selfplay_call):
-            monkeypatch.setattr(
-                module, "find_workers", lambda workers: None if workers is None else lambda env: transport
-            )
+            monkeypatch.setattr(module, "find_workers", lambda workers: workers and (lambda env: transport))
 
     return make
 

@@ -216,6 +216,7 @@ def history_planes(row, out):
     size = load(row, layout.SIZE)
     depth = load(row, layout.DEPTH)
     black_moves = load(row, layout.TO_PLAY) == layout.BLACK
+    at = 0
     for age in range(depth):
         slot = load(row, layout.NEWEST) - age  # in the ring buffer of boards
         if slot < 0:
@@ -223,10 +224,14 @@ def history_planes(row, out):
         at_black = load(row, layout.AT_BOARDS) + 2 * size * slot
         at_white = at_black + size
         at_own, at_enemy = (at_black, at_white) if black_moves else (at_white, at_black)
-        for r in range(size):
-            write_bits(load(row, at_own + r), size, 2 * age, out, r * size)
-            write_bits(load(row, at_enemy + r), size, 2 * age + 1, out, r * size)
-    write_constant(black_moves, size * size, 2 * depth, out)
+        for at_stones in (at_own, at_enemy):
+            for r in range(size):
+                bits = load(row, at_stones + r)
+                for c in range(size):
+                    store(out, at + c, np.float32((bits >> c) & 1))
+                at += size
+    for i in range(size * size):
+        store(out, at + i, np.float32(black_moves))
 
 
 history_planes_batch = over_slots(write_batch, history_planes)

@@ -3,7 +3,7 @@
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -104,8 +104,12 @@ def train_on(device: str, call: Call, start: Start, folder: RunFolder, notes: Se
         # A run that is over is saved again if files of it were damaged or lost, or a judge is due.
         is_done = run.is_over and not run.damage and folder.has_weights(run.player)
         anything_to_do = not is_done or any(judge.due(run) for judge in run.judges)
-        with suppress(Stopped), run.stopwatch.running(OTHER):
-            train_loop(run, stop)
+        try:
+            with run.stopwatch.running(OTHER):
+                train_loop(run, stop)
+        except Stopped:
+            if not stop.is_set():  # something else was stopped, such as a match of a judge of one's own
+                raise
         finish_call(run, start.model, stopped=stop.is_set(), save=anything_to_do)
 
 

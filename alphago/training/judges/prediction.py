@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -165,14 +166,15 @@ class HeldOut(Judge[Run]):
         self.records, self.checks = records, checks
 
     def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> Self:
-        """Return the judge, which begins anew; it writes no files, so it does not need `folder`."""
-        self.games = WatchedRecords(NAME, env, list(self.records))
-        self.best = frozen_copy(net)
-        self.accuracy = -1.0  # share of moves that the best network predicts; -1 before the first test
-        self.best_after = 0  # number of games of the run when the best network was tested
-        self.judged_steps = -1  # gradient steps at the last test
-        self.judged = -1.0  # the run's progress, 0 .. 1, at the last test
-        return self
+        """Return a judge of its own, which begins anew; it writes no files, so it does not need `folder`."""
+        judge = copy(self)
+        judge.games = WatchedRecords(NAME, env, list(self.records))
+        judge.best = frozen_copy(net)
+        judge.accuracy = -1.0  # share of moves that the best network predicts; -1 before the first test
+        judge.best_after = 0  # number of games of the run when the best network was tested
+        judge.judged_steps = -1  # gradient steps at the last test
+        judge.judged = -1.0  # the run's progress, 0 .. 1, at the last test
+        return judge
 
     def due(self, run: Run) -> bool:
         """Return whether the latest network should be tested now."""

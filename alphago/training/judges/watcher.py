@@ -374,7 +374,9 @@ class Watcher(Judge[Run]):
             seconds_taken = self.clock() - began
             self.spent += seconds_taken
             task.add_time(seconds_taken, result)
-        if result is None:  # an engine has failed, which does not end the watching
+        if result is None:  # an engine has failed, which does not end the watching, but a stop may have made it fail
+            if stop.is_set():
+                raise Stopped
             return
         times = {"match_seconds": seconds_taken, "watch_seconds": self.spent}
         run.add_match({**standing, "judge": self.name, **result.row, **times})

@@ -7,13 +7,15 @@ import textwrap
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from alphago import GoEnv, NeuralNet, load_model, train
+from alphago import GoEnv, NeuralNet, evaluate, load_model, train
+from alphago.arena.match import MatchStopped
 from alphago.cuda.contract import BackendMissing
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.inference.hardware import why_not_gpu
@@ -36,6 +38,7 @@ from tests.training.small_runs import (
     run,
     same,
 )
+from tests.training.workers.crews import STOPPED
 
 FIXED = NeuralNet(GO, **SIZES, size_free=False)  # for one board
 
@@ -101,6 +104,12 @@ class TestStopping:
         with pytest.raises(KeyboardInterrupt):
             run(tmp_path, 100_000, report=Listener(twice), source=RandomGames)
         assert threading.active_count() == threads
+
+    def test_something_else_that_is_stopped_is_an_error(self, tmp_path: Path) -> None:
+        """Such as a match of a judge of one's own: the run would end as if it were over."""
+        match = partial(evaluate, GO, "random", "random", stop=STOPPED)
+        with pytest.raises(MatchStopped):
+            run(tmp_path, 8, report=Listener(match), source=RandomGames)
 
     @pytest.mark.slow
     def test_in_another_thread(self, tmp_path: Path) -> None:

@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from alphago import GameRecord
+from alphago.system.interrupts import Stopped
 from alphago.training.judges.prediction import HeldOut
 from alphago.training.run import Run
 from tests.training.small_runs import GO4, RandomGames, evaluations, net_of, opened, same
+from tests.training.workers.crews import STOPPED
 
 
 def reach(run: Run, step: int) -> None:
@@ -42,7 +44,7 @@ def test_the_best_of_several(records: list[GameRecord], tmp_path: Path) -> None:
 
 
 def test_when(records: list[GameRecord], tmp_path: Path) -> None:
-    """At intervals."""
+    """At intervals; and not when it is stopped."""
     judge, due = HeldOut(records[:3], 4).make_judge(GO4, net_of(0, GO4), tmp_path), []
     with opened(tmp_path, 20, GO4, source=RandomGames, extra=[judge]) as run:
         for step in range(21):
@@ -50,6 +52,8 @@ def test_when(records: list[GameRecord], tmp_path: Path) -> None:
             if judge.due(run):
                 due.append(step)
                 judge.judge(run, threading.Event())
+        with pytest.raises(Stopped):
+            judge.judge(run, STOPPED)
     assert due == [0, 5, 10, 15, 20]
     assert len(evaluations(tmp_path)) == 5
     with opened(tmp_path, 40, GO4, source=RandomGames, extra=[judge]) as run:  # it is prolonged

@@ -20,6 +20,7 @@ from alphago.training.judges.proof import PROOF, Examiner
 from alphago.training.settings.judge_settings import Opponent
 from tests.arena.playing import install_fake_gnugo
 from tests.training.small_runs import GO, TINY, Listener, RandomGames, evaluations, go_on, opened, run
+from tests.training.workers.crews import STOPPED
 
 # Examined when the run is over, by its policy alone.
 AT_THE_END = Opponent("random", readouts=0, first=1e9, most_games=20)
@@ -149,12 +150,10 @@ class TestExaminations:
 
     def test_a_stop_puts_one_off(self, tmp_path: Path) -> None:
         """Nothing of it is written down, and it is made again."""
-        stop = threading.Event()
-        stop.set()
         with self.run(tmp_path, Opponent("random", readouts=0, first=0, most_games=20)) as (run, examiner):
             assert examiner.due(run)
             with pytest.raises(MatchStopped):
-                examiner.judge(run, stop)
+                examiner.judge(run, STOPPED)
             assert not (tmp_path / EVALUATIONS).exists()
             assert examiner.due(run)
             run.judge(threading.Event())

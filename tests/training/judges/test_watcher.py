@@ -43,6 +43,7 @@ from tests.networks import prefers
 from tests.system.test_stopwatch import Clock
 from tests.training.conftest import STAGES
 from tests.training.small_runs import GO, GO4, RandomGames, Small, evaluations, go_on, opened, run, run_settings, same
+from tests.training.workers.crews import STOPPED
 
 SHARE = 0.05
 
@@ -141,13 +142,11 @@ class TestTests:
 
     @pytest.mark.slow
     def test_a_stopped_match_is_played_anew(self, tmp_path: Path) -> None:
-        stop = threading.Event()
         with opened(tmp_path, 100, source=RandomGames, watch=["random@0"], watch_share=0.9) as run:
             (watcher,) = run.judges
             run.clock.go_on_from(1000.0)
-            stop.set()
             with pytest.raises(Stopped):
-                watcher.judge(run, stop)
+                watcher.judge(run, STOPPED)
             assert not (tmp_path / EVALUATIONS).exists()
             assert watcher.due(run)
             watcher.judge(run, threading.Event())
@@ -155,13 +154,15 @@ class TestTests:
 
     @pytest.mark.slow
     def test_an_engine_that_fails(self, tmp_path: Path) -> None:
-        """It is told, and the run goes on; its next test is tried."""
+        """It is told, and the run goes on; its next test is tried.  A stop is no failure."""
         clock = Clock()
         watcher = Watcher(GO, [Broken("broken", clock, lambda: 1.0)], SHARE, clock=clock)
         with watched(tmp_path, watcher) as run:
             list(train_for(run, watcher, 90))
             *_, listener = run.reporter.reports
             assert sum("watching broken failed" in note and "out of cheese" in note for note in listener.notes) == 4
+            with pytest.raises(Stopped):
+                watcher.judge(run, STOPPED)
         assert not (tmp_path / EVALUATIONS).exists()
 
 

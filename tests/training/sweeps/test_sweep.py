@@ -3,10 +3,8 @@
 import importlib.util
 import json
 import multiprocessing
-import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -18,6 +16,7 @@ import pytest
 
 from alphago import SweepResult, sweep, train
 from alphago.exams.statistics import mean_of_few
+from alphago.system.children import child_environment, python_command
 from tests.training.small_runs import GO, TINY, RandomGames, interrupt_at
 from tests.training.sweeps.calls import Scale, fail, score, twice
 
@@ -44,8 +43,8 @@ def test_a_script_without_guard(tmp_path: Path) -> None:
         "def call(**_): return 1\n"
         f"print(sweep(call, {{'a': {{}}}}, 1, folder='{tmp_path}/sweep', processes=2))\n"
     )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sys.path))}
-    done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, timeout=300)
+    command = python_command(str(script))
+    done = subprocess.run(command, env=child_environment(), capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")
     assert "a/0: its process ended with code 1: a script that starts processes must make the call" in done.stdout
 

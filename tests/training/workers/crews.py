@@ -9,7 +9,8 @@ from typing import Any
 from alphago.training.workers.remote_selfplay import RemoteSelfPlay
 from alphago.workers.work import JobAnswer, WorkBench
 
-NEVER = threading.Event()
+NEVER, STOPPED = threading.Event(), threading.Event()
+STOPPED.set()
 Behaviour = Callable[[JobAnswer], JobAnswer | None]  # what a worker makes of the right answer; None: it dies instead
 
 
@@ -22,7 +23,10 @@ def failing(answer: JobAnswer) -> JobAnswer:
 
 
 def damaging(answer: JobAnswer) -> JobAnswer:
-    return answer._replace(data=answer.data[:-1])
+    """Of an archive the method of compression is damaged, of another answer the end."""
+    before, directory, after = answer.data.rpartition(b"PK\1\2")
+    damaged = before + directory + after[:6] + b"c" + after[7:]
+    return answer._replace(data=damaged if directory else answer.data[:-1])
 
 
 def refusing(answer: JobAnswer) -> JobAnswer:

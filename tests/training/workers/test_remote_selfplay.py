@@ -72,7 +72,7 @@ class TestSynchronous:
             ({"a": honest, "b": honest, "c": honest}, "worker c has come"),
             ({"a": dying, "b": dying, "c": honest}, "worker a has gone"),
             ({"a": failing, "b": honest}, "a task failed on worker a: ArithmeticError"),
-            ({"a": damaging, "b": honest}, "a task failed on worker a: zipfile.BadZipFile"),
+            ({"a": damaging, "b": honest}, "a task failed on worker a: NotImplementedError"),
             ({"a": refusing, "b": honest}, "worker a is left out: this worker must be another one"),
         ],
     )
