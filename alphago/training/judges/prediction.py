@@ -168,13 +168,17 @@ class HeldOut(Judge[Run]):
     def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> Self:
         """Return a judge of its own, which begins anew; it writes no files, so it does not need `folder`."""
         judge = copy(self)
-        judge.games = WatchedRecords(NAME, env, list(self.records))
-        judge.best = frozen_copy(net)
-        judge.accuracy = -1.0  # share of moves that the best network predicts; -1 before the first test
-        judge.best_after = 0  # number of games of the run when the best network was tested
-        judge.judged_steps = -1  # gradient steps at the last test
-        judge.judged = -1.0  # the run's progress, 0 .. 1, at the last test
+        judge.begin(env, net)
         return judge
+
+    def begin(self, env: GameEnv, net: NeuralNet) -> None:
+        """Begin anew, with `net` as the best network; nothing is tested yet."""
+        self.games = WatchedRecords(NAME, env, list(self.records))
+        self.best = frozen_copy(net)
+        self.accuracy = -1.0  # share of moves that the best network predicts; -1 before the first test
+        self.best_after = 0  # number of games of the run when the best network was tested
+        self.judged_steps = -1  # gradient steps at the last test
+        self.judged = -1.0  # the run's progress, 0 .. 1, at the last test
 
     def due(self, run: Run) -> bool:
         """Return whether the latest network should be tested now."""
