@@ -135,6 +135,9 @@ def print_search(scale: float, repeats: int, games: int, cores: int, figures: Fi
 
 
 def print_selfplay(scale: float, repeats: int, width: int, cores: int, figures: Figures) -> None:
+    moves, _ = selfplay_rates(HashEvaluator(), GoEnv(9), 2048, 1, 2, round(150 * scale))  # rules, records, Python
+    figures.add("selfplay-hash", moves)
+    print(f"\nself-play, one core, 9x9, hash network, 2 readouts {moves:12,.0f} moves/s", flush=True)
     print(f"\nnetwork and self-play, {cores} cores           positions/s   moves/s   evaluations/s   ratio")
     for size, height, channels, readouts in NETWORKS:
         env = GoEnv(size)

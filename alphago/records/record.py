@@ -360,8 +360,9 @@ class RecordBuilder:
             outcome, score, resigned: as in `GameRecord`.
             action_space: number of actions of the game.
         """
-        # The block without plies is there for games without moves.
-        plies = np.concatenate([new_plies(0, action_space), *(block[row : row + 1] for block, row in self.plies)])
+        plies = new_plies(len(self), action_space)
+        for ply, (block, row) in enumerate(self.plies):  # np.concatenate would take ten times as long
+            plies[ply] = block[row]
         return GameRecord(
             **split_fields(plies),
             outcome=float(outcome),
