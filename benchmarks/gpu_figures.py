@@ -26,6 +26,18 @@ class Figure(NamedTuple):
     held: bool | None = None
 
 
+class Shape(NamedTuple):
+    """Self-play: the board's size, games side by side, readouts of a move, and the moves a second that are wanted."""
+
+    size: int
+    games: int
+    readouts: int
+    wanted: int | None
+
+
+SHAPES = (Shape(9, 4096, 16, 95_000), Shape(9, 4096, 64, None), Shape(9, 256, 16, 60_000), Shape(19, 512, 16, None))
+
+
 @dataclass(frozen=True)
 class Scale:
     """How much is measured, and where: "cuda", or "host", the kernels' build for the CPU."""
@@ -35,12 +47,11 @@ class Scale:
     wave: int = 4096
     waves: int = 40
     matrix: int = 8192
-    tower: tuple[int, int] = (6, 96)
-    large_tower: tuple[int, int] = (10, 128)  # of 19x19
+    towers: tuple[tuple[int, int], ...] = ((6, 96), (13, 64), (3, 128), (2, 192), (1, 256))  # about as many operations
+    shapes: tuple[Shape, ...] = SHAPES
+    seconds: float = 12.0  # of self-play of each shape
     readouts: int = 16
     flight: int = 8192
-    large_flight: int = 2048
-    large_plies: int = 40
     minutes: float = 1.5  # of the slice of training
     run_minutes: float = 3.0  # of the run that goes on elsewhere and comes back
     equal: float = 1.0  # of the moves that are compared with numba's
@@ -62,7 +73,7 @@ class Scale:
 SMALL_RUN = {"num_games": 32, "games_in_flight": 8, "groups": 1, "readouts": 2}
 SMALL_RUN |= {"tower_height": 0, "channels": 8, "start_training_after": 50, "batch_size": 16}
 QUICK: dict[str, Any] = {"boards": 64, "wave": 32, "waves": 3, "repeats": 2, "matrix": 256}
-QUICK |= {"tower": (1, 8), "large_tower": (1, 8), "readouts": 2, "flight": 4, "large_flight": 2, "large_plies": 2}
+QUICK |= {"towers": ((1, 8),), "shapes": (Shape(9, 4, 2, 1),), "seconds": 0.1, "readouts": 2, "flight": 4}
 QUICK |= {"minutes": 9.0, "run_minutes": 5.0, "equal": 1e-5, "preset": "7x7", "settings": SMALL_RUN}
 
 

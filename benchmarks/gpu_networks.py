@@ -1,19 +1,23 @@
 """What `benchmarks/gpu.py` measures of networks on a device: evaluator, self-play, gradient steps, training."""
 
+import itertools
+import re
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from gpu_figures import OPENING, Figure, Scale, game_of_all, matrix_rate, usual_rate, wave_seconds
+from gpu_figures import OPENING, Figure, Scale, Shape, game_of_all, matrix_rate, usual_rate, wave_seconds
+from torch.autograd import DeviceType
+from torch.profiler import profile
 from torch.utils.flop_counter import FlopCounterMode
 
-from alphago import GoEnv, NeuralNet, selfplay, train
+from alphago import GoEnv, NeuralNet, train
 from alphago.env.batch import GameBatch
 from alphago.nn.threads import Workers
 from alphago.training.batches import random_sample, to_device
@@ -26,6 +30,8 @@ from alphago.training.settings.learning_settings import LearningSettings
 from alphago.training.settings.selfplay_settings import SelfPlaySettings, default_groups
 from alphago.training.watch.gpu_meter import GpuMeter
 
+ROOT = Path(__file__).resolve().parents[1]
+
 
 def operations_of(net: NeuralNet) -> int:
     """Operations of the network for one position, two for each multiplication and addition."""
@@ -35,30 +41,30 @@ def operations_of(net: NeuralNet) -> int:
 
 
 def network(scale: Scale) -> Iterator[Figure]:
-    """The evaluator, planes and legal moves included, against a product of large matrices in the same minute."""
-    env, (height, channels) = GoEnv(9), scale.tower
-    net = NeuralNet(env, tower_height=height, channels=channels)
-    operations = operations_of(net)
-    evaluator = net.evaluator(**scale.where)
-    batch, slots = positions(env, scale), np.arange(scale.wave)
-    priors, values = np.empty((scale.wave, env.action_space), np.float32), np.empty(scale.wave, np.float32)
-
-    def evaluate() -> float:
-        for _ in range(10):
-            evaluator.evaluate(batch, slots, priors, values)
-        return 10.0 * scale.wave
-
-    rate, product = usual_rate(evaluate, scale), matrix_rate(scale)
-    share = rate * operations / product
+    """Evaluators, planes and legal moves included, against a product of large matrices in the same minute."""
+    env, product = GoEnv(9), matrix_rate(scale)
     yield Figure("product of matrices, bfloat16", f"{product / 1e12:.3g} TFLOP/s")
-    yield Figure(
-        f"evaluator, {height} x {channels}, 9x9, {evaluator.dtype}, batches of {scale.wave}",
-        f"{rate:,.0f} positions/s ({operations / 1e6:.3g} MFLOP each)",
-    )
-    yield Figure("evaluator's share of the rate of matrices", f"{share:.1%}", "at least 30%", share >= 0.3)
-    # Threads that wait for a GPU do not see what of the wait is for boards: their kernels are timed alone.
-    boards = wave_seconds(scale, env) * rate / scale.wave
-    yield Figure("boards and planes over the evaluator, of a wave", f"{boards:.1%}", "at most 5%", boards <= 0.05)
+    for (height, channels), count in itertools.product(scale.towers, (scale.wave, scale.wave // 4)):
+        net = NeuralNet(env, tower_height=height, channels=channels)
+        evaluator, batch, slots = net.evaluator(**scale.where), positions(env, scale), np.arange(count)
+        priors, values = np.empty((count, env.action_space), np.float32), np.empty(count, np.float32)
+
+        def evaluate(*arguments: Any, evaluator: Any = evaluator) -> float:
+            for _ in range(10):
+                evaluator.evaluate(*arguments)
+            return 10.0 * len(arguments[1])
+
+        rate, is_main = usual_rate(partial(evaluate, batch, slots, priors, values), scale), count == scale.wave
+        is_main &= (height, channels) == scale.towers[0]
+        share = rate * operations_of(net) / product
+        name = f"evaluator, {height} x {channels}, 9x9, {evaluator.dtype}, batches of {count}"
+        told = f"{rate:,.0f} positions/s, {share:.1%} of the rate of matrices"
+        yield Figure(name, told, "at least 30%", share >= 0.3) if is_main else Figure(name, told)
+        if is_main:  # threads that wait for a GPU do not see what of the wait is for boards: these are timed alone
+            boards = wave_seconds(scale, env) * rate / count
+            yield Figure(
+                "boards and planes over the evaluator, of a wave", f"{boards:.1%}", "at most 5%", boards <= 0.05
+            )
 
 
 def positions(env: GoEnv, scale: Scale) -> GameBatch:
@@ -69,74 +75,64 @@ def positions(env: GoEnv, scale: Scale) -> GameBatch:
     return batch
 
 
+@contextmanager
+def playing(scale: Scale, shape: Shape) -> Iterator[SelfPlay]:
+    """Self-play whose first two plies, which compile and capture graphs, are played."""
+    env, (height, channels) = GoEnv(shape.size), scale.towers[0]
+    settings = SelfPlaySettings(readouts=shape.readouts, games_in_flight=shape.games, resign_threshold=-1.0)
+    settings = settings.completed(shape.games, default_groups(scale.device))
+    with Workers(settings.groups) as workers:
+        source = SelfPlay(env, settings, range(10**6), workers, seed=0, device=scale.device)
+        source.publish(NeuralNet(env, tower_height=height, channels=channels))
+        source.begin(2)
+        source.advance()
+        yield source
+
+
 def games(scale: Scale) -> Iterator[Figure]:
-    """Self-play of whole games on 9x9."""
-    name = f"self-play, 9x9, {scale.tower[0]} x {scale.tower[1]}, {scale.readouts} readouts"
-    rate, busy = games_per_second(scale, GoEnv(9), scale.tower, scale.readouts, scale.flight)
-    yield Figure(name, f"{rate:,.1f} games/s", "at least 500 games/s", rate >= 500)
-    yield share_of_gpu("GPU busy in self-play", busy)
+    """Moves per second of self-play, and how busy the GPU is."""
+    for shape in scale.shapes:
+        with playing(scale, shape) as source, closing(GpuMeter()) as meter:
+            meter.busy()  # begins
+            before, start = source.moves, time.monotonic()
+            source.begin(None)
+            source.advance(until=start + scale.seconds)
+            rate, busy = (source.moves - before) / (time.monotonic() - start), meter.busy()
+        size, count, readouts, wanted = shape
+        name = f"self-play, {size}x{size}, {count} games x {readouts} readouts"
+        target, held = ("", None) if wanted is None else (f"at least {wanted:,} moves/s", rate >= wanted)
+        yield Figure(name, f"{rate:,.0f} moves/s", target, held)
+        told, is_busy = ("nobody tells", None) if busy is None else (f"{busy:.0%}", busy >= 0.9)
+        yield Figure(f"GPU busy, {name}", told, "at least 90%", is_busy)
 
 
-def large_games(scale: Scale) -> Iterator[Figure]:
-    """The same on 19x19, with a larger network and twice as many readouts."""
-    name = f"self-play, 19x19, {scale.large_tower[0]} x {scale.large_tower[1]}, {2 * scale.readouts} readouts"
-    rate, busy = moves_per_second(scale, GoEnv(19), scale.large_tower, 2 * scale.readouts, scale.large_flight)
-    yield Figure(name, f"{rate:,.0f} moves/s")
-    yield share_of_gpu("GPU busy in self-play, 19x19", busy)
-
-
-def share_of_gpu(name: str, busy: float | None) -> Figure:
-    """How busy the GPU was, beside what is wanted."""
-    if busy is None:
-        return Figure(name, "nobody tells", "at least 85%")
-    return Figure(name, f"{busy:.0%}", "at least 85%", busy >= 0.85)
-
-
-def games_per_second(
-    scale: Scale, env: GoEnv, tower: tuple[int, int], readouts: int, flight: int
-) -> tuple[float, float | None]:
-    """Games per second and how busy the GPU was.
-
-    Between the first games' ends and the last games' beginnings, so that all places are taken.
-    """
-    net, total = NeuralNet(env, tower_height=tower[0], channels=tower[1]), 4 * flight
-    ends: list[float] = []
-    busy: list[float | None] = []  # asked at the beginning and at the end of what counts
-    one_at_a_time = threading.Lock()
-    with closing(GpuMeter()) as meter:
-
-        def tell(number: int, record: Any) -> None:
-            with one_at_a_time:
-                ends.append(time.perf_counter())
-                if len(ends) in (flight, total - flight):
-                    busy.append(meter.busy())
-
-        selfplay(env, net, readouts, total, games_in_flight=flight, seed=0, on_game=tell, **scale.where)
-    return (total - 2 * flight) / max(ends[total - flight - 1] - ends[flight - 1], 1e-9), busy[-1]
-
-
-def moves_per_second(
-    scale: Scale, env: GoEnv, tower: tuple[int, int], readouts: int, flight: int
-) -> tuple[float, float | None]:
-    """Moves per second of many games, and how busy the GPU was; the first two plies do not count."""
-    net = NeuralNet(env, tower_height=tower[0], channels=tower[1])
-    settings = SelfPlaySettings(readouts=readouts, games_in_flight=flight, resign_threshold=-1.0)
-    settings = settings.completed(flight, default_groups(scale.device))
-    with Workers(settings.groups) as workers, closing(GpuMeter()) as meter:
-        source = SelfPlay(env, settings, range(100 * flight), workers, seed=0, device=scale.device)
-        source.publish(net)
-        for plies in (2, scale.large_plies):  # the first ones compile, and capture graphs
-            meter.busy()
-            before, start = source.moves, time.perf_counter()
-            source.begin(plies)
-            source.advance()
-            rate = (source.moves - before) / (time.perf_counter() - start)
-        return rate, meter.busy()
+def anatomy(scale: Scale) -> Iterator[Figure]:
+    """A group's move of the first shape by torch's profiler: the GPU's time by kernel, and what the CPU asks of it."""
+    plies, text = 4, "".join(path.read_text("utf-8") for path in (ROOT / "alphago").rglob("*.cu*"))
+    with playing(scale, scale.shapes[0]) as source, profile() as profiler:
+        source.begin(plies)
+        source.advance()
+        moves = plies * len(source.groups)
+    averages = profiler.key_averages()
+    kernels = [event for event in averages if event.device_type != DeviceType.CPU]
+    # Names of macros end with a dtype.  All other kernels are the network's, or torch's and CuPy's for copies.
+    ours = [event for event in kernels if re.search(rf"\b{re.escape(event.key.removesuffix('_bfloat16'))}\b", text)]
+    spent, boards = (sum(event.self_device_time_total for event in of) for of in (kernels, ours))
+    if not spent:
+        yield Figure("a move taken apart", "not measured: the profiler sees no GPU")
+        return
+    share = boards / max(spent - boards, 1e-9)
+    yield Figure("boards and tree over the network, of a move", f"{share:.1%}", "at most 5%", share <= 0.05)
+    for event in sorted(kernels, key=lambda event: -event.self_device_time_total)[:25]:
+        yield Figure(event.key[:60], f"{event.self_device_time_total / moves:,.0f} us, {event.count / moves:.1f} times")
+    for event in averages:
+        if event.key.startswith("cu") and event not in kernels:
+            yield Figure(event.key, f"{event.count / moves:.1f} times, {event.self_cpu_time_total / moves:,.0f} us")
 
 
 def gradient_step(scale: Scale) -> Iterator[Figure]:
     """Gradient steps on a batch that is on the device, and with the batch on its way there."""
-    env, (height, channels) = GoEnv(9), scale.tower
+    env, (height, channels) = GoEnv(9), scale.towers[0]
     net = NeuralNet(env, tower_height=height, channels=channels)
     operations = 3 * operations_of(net)  # a gradient takes twice a forward pass
     sample = random_sample(env, scale.wave)
@@ -154,7 +150,7 @@ def gradient_step(scale: Scale) -> Iterator[Figure]:
         rate, sent = (usual_rate(lambda of=of: steps(of), scale) for of in (there, sample))  # type: ignore[misc]
     share = rate * operations * scale.wave / product
     name = f"gradient step, {height} x {channels}, batch {scale.wave}"
-    yield Figure(name, f"{1e3 / rate:.2f} ms, {1e3 / sent:.2f} with the batch's way", "", None)
+    yield Figure(name, f"{1e3 / rate:.2f} ms, {1e3 / sent:.2f} with the batch's way", "at most 10 ms", rate >= 100)
     yield Figure("its share of the rate of matrices", f"{share:.1%}", "at least 25%", share >= 0.25)
 
 
@@ -187,9 +183,9 @@ def training(scale: Scale) -> Iterator[Figure]:
 
 
 NETWORKS: dict[str, Callable[[Scale], Iterator[Figure]]] = {
-    "network": network,
     "self-play": games,
-    "self-play-19x19": large_games,
+    "anatomy": anatomy,
+    "network": network,
     "gradient-step": gradient_step,
     "training": training,
 }

@@ -5,8 +5,8 @@
 
 Each part is a process of its own, stopped with all that it started when its time is over; whatever it prints is kept
 in FOLDER/log.txt as it comes, figures in FOLDER/figures.json.  A part begins only if its time fits into what is left
-of the slice; the next slice, which is told where the last one's folder is, goes on with those that are not done.  The
-last part is a run of training by a recipe, in FOLDER/run.  `--list` shows the order, with each part's time.
+of the slice; the next slice, which is told where the last one's folder is, goes on with those that are not done, and
+with a run of training that was cut off.  `--list` shows the order, with each part's time.
 """
 
 import argparse
@@ -25,28 +25,40 @@ ROOT = Path(__file__).resolve().parents[1]
 LOG, DONE, FIGURES = "log.txt", "parts.json", "figures.json"
 GRACE = 20.0  # seconds from the signal to end until the signal that kills it
 TIME_OVER = (124, -9, 137)  # exit codes of `timeout`: after the first signal, and after the second
-CHECKS = {"tests": 6, "equal": 4, "memcheck": 3, "racecheck": 3, "runs": 8}
-RATES = {"random-moves": 2, "wave": 1, "network": 2, "self-play": 3, "self-play-19x19": 3}
-LEARNING = {"gradient-step": 1.5, "training": 3.5}
+# Minutes of the parts of `gpu.py`, in order: what a first visit should tell, then learning, then further checks.
+FIRST = {"tests": 3, "self-play": 2.5, "anatomy": 1}
+NEXT = {"network": 2.5, "gradient-step": 1.5}
+LAST = {"equal": 4, "runs": 8, "wave": 1, "random-moves": 2, "training": 3.5, "memcheck": 3, "racecheck": 3}
+PEER = "--device cuda --games 4096 --height 6 --channels 96 --seconds 5 --turns 3 --readouts"  # of pgx_selfplay.py
+# Runs whose folders `baseline.py --folder FOLDER/baseline` judges afterwards, on any machine: board and minutes.
+RUNS = {"gpu-9x9": (9, 5), "gpu-19x19": (19, 30)}
 
 
 class Part(NamedTuple):
-    """A part of the order: a command line after `python`, and the minutes that it gets."""
+    """A part of the order: a command line after `python`, the minutes that it gets, whether a later slice goes on."""
 
     name: str
     command: tuple[str, ...]
     minutes: float
+    goes_on: bool = False
 
 
 def order(options: argparse.Namespace) -> list[Part]:
-    """Checks, figures, and five minutes of training on 9x9."""
+    """Checks and figures, self-play beside pgx + mctx (where they are installed), and runs of training."""
     how = ("--device", options.device, *(["--quick"] if options.quick else []))
     how += ("--json", str(options.out / FIGURES))
-    minutes: dict[str, float] = {**CHECKS, **RATES, **LEARNING}
-    parts = [Part(name, ("benchmarks/gpu.py", *how, "--only", name), minutes[name]) for name in minutes]
-    where = "cpu" if options.device == "host" else options.device
-    train = f"-m alphago train --preset 9x9 --minutes 5 --device {where} --folder".split()
-    return [*parts, Part("gpu-9x9", (*train, str(options.out / "run")), 7)]
+
+    def parts(minutes: dict[str, float]) -> list[Part]:
+        return [Part(name, ("benchmarks/gpu.py", *how, "--only", name), minutes[name]) for name in minutes]
+
+    peer = ("benchmarks/pgx_selfplay.py", *PEER.split())
+    peers = [Part(f"pgx-{readouts}", (*peer, str(readouts)), 2.5) for readouts in (16, 64)]
+    where, runs = "cpu" if options.device == "host" else options.device, []
+    for name, (size, minutes) in RUNS.items():
+        folder = options.out / "baseline" / f"{size}x{size}-gpu{minutes}" / "gumbel" / "1" / "run"
+        train = f"-m alphago train --board-size {size} --minutes {minutes} --device {where} --seed 1 --folder".split()
+        runs.append(Part(name, (*train, str(folder)), min(minutes + 2, 8.5), goes_on=True))
+    return [*parts(FIRST), *peers, *parts(NEXT), *runs, *parts(LAST)]
 
 
 class Slice:
@@ -59,9 +71,7 @@ class Slice:
         if options.before is not None:
             if not options.before.is_dir():
                 raise SystemExit(f"gpu_slices: --before must be the folder of an earlier slice, got {options.before}")
-            for name in (LOG, DONE, FIGURES):
-                if (options.before / name).is_file():
-                    shutil.copyfile(options.before / name, self.out / name)
+            shutil.copytree(options.before, self.out, dirs_exist_ok=True)
         path = self.out / DONE
         self.done: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
 
@@ -83,8 +93,9 @@ class Slice:
         with (self.out / LOG).open("a", encoding="utf-8") as log:
             code = run_limited([sys.executable, *part.command], 60 * part.minutes, log)
         seconds = round(time.monotonic() - began, 1)
-        self.done[part.name] = {"exit code": code, "seconds": seconds}
-        (self.out / DONE).write_text(json.dumps(self.done, indent=1) + "\n", "utf-8")
+        if code is not None or not part.goes_on:
+            self.done[part.name] = {"exit code": code, "seconds": seconds}
+            (self.out / DONE).write_text(json.dumps(self.done, indent=1) + "\n", "utf-8")
         self.tell(f"=== {part.name}: {'stopped' if code is None else f'exit code {code}'} after {seconds:.0f} s")
 
     def tell(self, line: str) -> None:
@@ -101,6 +112,7 @@ def run_limited(command: list[str], seconds: float, log: IO[str]) -> int | None:
     """
     paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONUNBUFFERED": "1"}
+    env["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"  # JAX would take three quarters of the memory
     limited = ["timeout", f"--kill-after={GRACE:g}", f"{seconds:g}", *command]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "errors": "replace"}
     with subprocess.Popen(limited, cwd=ROOT, env=env, **pipes) as process:

@@ -33,7 +33,7 @@ from alphago.nn.inference.hardware import processor
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
 from alphago.training.selfplay import SelfPlay
-from alphago.training.settings.selfplay_settings import SelfPlaySettings
+from alphago.training.settings.selfplay_settings import SelfPlaySettings, default_groups
 
 CONSIDERED = 16
 
@@ -41,14 +41,16 @@ CONSIDERED = 16
 class OurGames:
     """Self-play of this package, `width` games side by side on all cores."""
 
-    def __init__(self, height: int, channels: int, readouts: int, width: int, workers: Workers, dtype: str) -> None:
+    def __init__(
+        self, height: int, channels: int, readouts: int, width: int, workers: Workers, dtype: str, device: str
+    ) -> None:
         env = GoEnv(9)
         net = NeuralNet(env, tower_height=height, channels=channels, preset="paper")  # the heads of AlphaGo Zero
         self.name = f"alphago, {width} games, {dtype}"
         settings = SelfPlaySettings(readouts=readouts, resign_threshold=-1, opening_plies=0)
         settings = settings.completed(width, workers.count)
-        self.games = SelfPlay(env, settings, range(1_000_000), workers, seed=1)
-        self.games.evaluator = net.evaluator(dtype=dtype)
+        self.games = SelfPlay(env, settings, range(1_000_000), workers, seed=1, device=device)
+        self.games.evaluator = net.evaluator(dtype, device)
         self.games.begin(1)  # compiles
         self.games.advance()
 
@@ -155,6 +157,7 @@ def main() -> None:
     parser.add_argument("--height", type=int, default=5, help="residual blocks")
     parser.add_argument("--channels", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=10.0, help="length of one measurement")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="JAX chooses its own (cpu)")
     parser.add_argument("--turns", type=int, default=5, help="how often the fastest forms run in turns")
     add_option(parser)
     arguments = parser.parse_args()
@@ -163,10 +166,9 @@ def main() -> None:
     print(f"{platform.platform()}, {processor()}, {cores} of {os.cpu_count()} cores")
     print(f"torch {torch.__version__}, jax {jax.__version__}, pgx {pgx.__version__}, mctx {mctx.__version__}")
     print(f"\n9x9, {size[0]} blocks x {size[1]} channels, {size[2]} readouts      moves/s", flush=True)
-    with one_torch_thread(), Workers(cores) as workers:
-        ours = fastest(
-            [OurGames(*size, width, workers, dtype) for width in arguments.games for dtype in dtypes], arguments.seconds
-        )
+    with one_torch_thread(), Workers(default_groups(arguments.device)) as workers:
+        forms = [(width, workers, dtype, arguments.device) for width in arguments.games for dtype in dtypes]
+        ours = fastest([OurGames(*size, *form) for form in forms], arguments.seconds)
         theirs = fastest(
             [PgxGames(*size, width, dtype) for width in arguments.games for dtype in dtypes], arguments.seconds
         )
