@@ -226,7 +226,7 @@ class OwareBatch(RowBatch):
         ply = check_int("move_number", move_number, 0, self.env.max_moves)
         mover = check_player(to_play)
         start = [mover, margin, ply, self.env.max_moves, self._bits, *seeds.tolist()]  # as `kernels.reset` reads it
-        self.start_from(slots, np.array(start, np.int64))
+        self.rows[slots] = self.new_row(np.array(start, np.int64))
 
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write the game's set of planes, float32 [n, planes, height, width]: "board" or "one-hot"."""

@@ -104,13 +104,13 @@ class RowBatch(PackedBatch):
 
     def reset(self, slots: np.ndarray) -> None:
         """Set the slots to the start position; a game with set-ups overrides this."""
-        self.start_from(slots, *self._reset_options)
+        self.rows[slots] = self.new_row(*self._reset_options)
 
-    def start_from(self, slots: np.ndarray, *options: Any) -> None:
-        """Set the slots to the position that the kernel `reset` makes with these options."""
+    def new_row(self, *options: Any) -> np.ndarray:
+        """Return the row of the position that the kernel `reset` makes with these options, int64 [words]."""
         row = np.zeros(self.rows.shape[1], np.int64)
         self.rules.reset(row, *options)
-        self.rows[slots] = row
+        return row
 
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         self.rules.planes_batch(self.rows, slots, out.reshape(len(out), math.prod(out.shape[1:])))
@@ -140,17 +140,13 @@ class StonesBatch(RowBatch):
             board: [height, width] of 1 Black, -1 White, 0 empty; None for the start position's board.
             to_play: "black" or "white" (or +1, -1); None to infer it from the board.
         """
-        super().reset(slots)
-        if board is None and to_play is None:
-            return
-        stones = None if board is None else check_board(board, self.env.plane_shape).ravel()
-        for slot in slots:
-            row = self.rows[slot]
-            cells = self.cells(row)
-            if stones is not None:
-                cells[:] = stones
-            row[TO_PLAY] = self.usual_mover(cells) if to_play is None else check_player(to_play)
+        row = self.new_row(*self._reset_options)
+        if board is not None:
+            self.cells(row)[:] = check_board(board, self.env.plane_shape).ravel()
+        if board is not None or to_play is not None:
+            row[TO_PLAY] = self.usual_mover(self.cells(row)) if to_play is None else check_player(to_play)
             self.settle(row)
+        self.rows[slots] = row
 
     def cells(self, row: np.ndarray) -> np.ndarray:
         """Return a view of a row's stones, int64 [height * width]."""
