@@ -122,7 +122,7 @@ WRONG: list[tuple[Any, dict[str, list[Any]]]] = [
     (partial(sweep, dict, {"a": {}}, folder="swept", processes=1), {"seeds": [0, [1, 1], []]}),
     (Limit, {"readouts": [2.5, -1], "seconds": [0, math.inf]}),
     (partial(MCTSPlayer, GO, NET), {"num_readouts": ["2"], "resign_threshold": ["x"], "two_player_mode": ["no"]}),
-    (MCTSPlayer(GO, NET).tree_search, {"parallel_readouts": [0]}),
+    (MCTSPlayer(GO, NET).tree_search, {"parallel_readouts": [0, 2**31]}),
     (partial(play, GO, NET), {"num_readouts": ["2"], "seconds": ["3"]}),
     (partial(selfplay, GO, NET), {"num_games": ["x", 0, 10**30], "readouts": [0], "seed": [-1, 2**63]}),
     (partial(evaluate, GO, "random", "random"), {"num_games": ["2"], "readouts": ["64"], "opening_plies": ["a"]}),

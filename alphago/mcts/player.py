@@ -113,7 +113,7 @@ class MCTSPlayer:
         if self.is_done():
             return 0
         readouts = self.search.settings.leaves if parallel_readouts is None else parallel_readouts
-        check_int("parallel_readouts", readouts, 1)
+        check_int("parallel_readouts", readouts, 1, MOST_READOUTS)
         visits_before = max(self.root_visits, 1)  # the root's own evaluation, its first visit, is no simulation
         self.search.run(np.array([readouts], np.int32))
         return self.root_visits - visits_before
