@@ -41,6 +41,7 @@ def load(engine: GtpEngine, arguments: list[str]) -> None:
     if game.board_size != engine.env.N and not engine.plays_any_size:
         raise GtpFailure("cannot load file: unacceptable size")
     engine.continue_game(game_after(engine, game, game.moves[:count]))
+    engine.clock.reset()
     if game.komi is not None:  # later games have it too, as after the command `komi`
         engine.komi = game.komi
 

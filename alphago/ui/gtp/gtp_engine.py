@@ -118,13 +118,13 @@ class GtpEngine:
     def open_board(self, size: int) -> None:
         """Begin a game on an empty board."""
         env = self.game_for(size, self.rules)
+        self.clock.reset()
         self.continue_game(GtpGame(env, env.komi if self.komi is None else self.komi))
 
     def continue_game(self, game: GtpGame) -> None:
         """Make `game` the engine's game; later games have its rules too."""
         earlier = getattr(self, "game", None)  # None: this is the engine's first game
         self.game, self.rules = game, game.env.rules
-        self.clock.reset()
         self.lost_turns = LostTurns()
         self.pondering = False
         is_other_game = earlier is None or earlier.env != game.env

@@ -355,8 +355,8 @@ def test_kgs_time_settings() -> None:
     assert gtp.clock.share(1, 99) == pytest.approx(0.8 * 10 - 0.05)  # five periods of one move each
     assert ask(gtp, "kgs-time_settings canadian 0 10 5", "time_left b 10 5") == ["", ""]
     assert gtp.clock.share(1, 99) == pytest.approx(0.8 * 2 - 0.05)
-    assert ask(gtp, "kgs-time_settings absolute 100") == [""]
-    assert gtp.clock.share(1, 10) == pytest.approx(0.8 * 10 - 0.05)
+    assert ask(gtp, "kgs-time_settings absolute 200", "time_left b 100 0", "kgs-rules aga") == [""] * 3
+    assert gtp.clock.share(1, 10) == pytest.approx(0.8 * 10 - 0.05)  # a game that goes on by other rules keeps it
     for none in ("none", "none 100 10 5"):
         assert ask(gtp, f"kgs-time_settings {none}") == [""]
         assert gtp.clock.share(1, 10) == float("inf")
