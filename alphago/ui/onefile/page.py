@@ -28,6 +28,7 @@ from alphago.mcts.evaluator import as_network
 from alphago.mcts.levels import FULL_STRENGTH, describe_level, level_conditions, level_table, measured_network
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.puct import Puct
+from alphago.mcts.rule import measured_threshold
 from alphago.nn.export import network_graph, raw_files
 from alphago.nn.graph import Step
 from alphago.nn.model_files import model_file, saved_game
@@ -204,11 +205,9 @@ def facts(net: NeuralNet, manifest: Mapping[str, Any], name: str) -> dict[str, o
         "settings": asdict(Puct(leaves=USUAL_LEAVES, decisive_moves=env.has_decisive_moves)),
         "planes": env.planes,
         "pass": env.pass_action,
-        "resign": net.resign_threshold,
     }
     has_scores = "score" in manifest["outputs"]
-    playable = playable_boards(net, env)
-    boards = [board_facts(board, net.size_free, has_scores, measured_network(net, board)) for board in playable]
+    boards = [board_facts(board, net, has_scores) for board in playable_boards(net, env)]
     return {"network": name, "game": env.name, "boards": boards, "rules": named_rules(env), "model": model}
 
 
@@ -246,17 +245,17 @@ def playable_boards(net: NeuralNet, env: GameEnv) -> list[GameEnv]:
     return boards
 
 
-def board_facts(env: GameEnv, size_free: bool, has_scores: bool, measured: str) -> dict[str, Any]:
+def board_facts(env: GameEnv, net: NeuralNet, has_scores: bool) -> dict[str, Any]:
     """Return what the page has to know of a game on one board.
 
     Args:
-        size_free: whether the size can be chosen.
+        net: the network; if it is size-free, the size can be chosen.
         has_scores: whether the network forecasts scores.
-        measured: the network with which the levels were measured, see `measured_network`; "" if they were not.
     """
+    measured = measured_network(net, env)  # the network with which the levels were measured; "" if they were not
     level_texts = [describe_level(level, env, has_scores, measured) for level in range(1, FULL_STRENGTH + 1)]
     view = {**game_view(env), "levels": level_texts, "shape": env.plane_shape}
-    if not size_free:
+    if not net.size_free:
         view["options"] = [option for option in view["options"] if option["name"] != "board_size"]
     return {
         "view": view,
@@ -264,6 +263,7 @@ def board_facts(env: GameEnv, size_free: bool, has_scores: bool, measured: str) 
         "handicaps": handicap_points(env),
         # The numbers by which the engine plays; in the view are the texts that a person reads.
         "levels": [level_facts(level, env, has_scores, measured) for level in range(1, FULL_STRENGTH + 1)],
+        "resign": measured_threshold(net, env.position()),
     }
 
 

@@ -22,7 +22,6 @@ import { TreeSearch, loadTree } from "./tree_search.js";
  * @property {import("./tree_search.js").Settings} settings
  * @property {number} planes how many
  * @property {number | null} pass
- * @property {number} resign the value below which the engine gives up a game that began on an empty board
  */
 
 /**
@@ -36,6 +35,7 @@ import { TreeSearch, loadTree } from "./tree_search.js";
  * @property {number | null} seconds
  * @property {number} most most simulations of the tree
  * @property {import("./losing_moves.js").Level | null} level at which the move is chosen, with the level's own readouts; null for full strength
+ * @property {number} resign the value below which the engine gives up; -1 for never
  * @property {import("./even_level.js").MeasuredLevel[] | null} even the levels from which the one of the opponent's strength is chosen; null to use `level`
  */
 
@@ -219,11 +219,10 @@ class Searcher {
     const search = /** @type {TreeSearch} */ (this.search);
     const { position, root } = search;
     const forecasts = "ownership" in this.model.manifest.outputs;
-    const empty = !request.options.handicap;
     /** @type {Found} */
     const found = { number: request.number, isDuringSearch: !over, searched: done, ...replyOf(search, forecasts),
       best: chances ? drawn(chances, Math.random()) : moveOf(search, this.model.pass),
-      resigns: over && empty && resigns(search, this.model.resign, request.shape[0] * request.shape[1], level, this.lost),
+      resigns: over && resigns(search, request.resign, request.shape[0] * request.shape[1], level, this.lost),
       opponent: request.even ? this.opponent : "",
       raw: forecasts && root.ownership ? Array.from(root.ownership, (owner) => owner * position.toPlay) : null };
     worker.postMessage(found);

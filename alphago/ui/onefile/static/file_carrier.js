@@ -69,14 +69,14 @@ export class FileCarrier {
 
   /** Search for a query, and answer it with each reply. @param {Query} query */
   search(query) {
-    const { begun: { levels, options, view }, position } = this.position(query);
+    const { begun: { levels, options, resign, view }, position } = this.position(query);
     if (position.over) throw new Error("the game is over");
     const { id, level = null, maxTime = null, maxVisits, play = false } = query;
     const chosen = play && level !== null && level !== levels.length ? level : null;
     const terms = chosen !== null && chosen !== EVEN ? levels[chosen - 1] : null;
     const readouts = terms ? terms.readouts : maxVisits - 1;
     this.engine.search({ number: id, options, moves: position.line.map(({ action }) => action), shape: /** @type {any} */ (view).shape, readouts, seconds: maxTime, level: terms,
-      even: chosen === EVEN ? levels : null, most: most(view) + (play ? readouts : 0) }, (found) => {
+      even: chosen === EVEN ? levels : null, resign, most: most(view) + (play ? readouts : 0) }, (found) => {
       const reply = named(found, view.names);
       const chosenMove = !play || found.isDuringSearch ? {} : { play: found.resigns && maxVisits > 1 ? "resign" : view.names[found.best], opponent: found.opponent };
       this.hear({ ...reply, ...chosenMove, id });
@@ -156,7 +156,7 @@ const ANSWERS = {
     const { begun: { options, view }, position } = file.position(query);
     const moves = position.line.slice(0, -2).map(({ action }) => action); // without the passes, which leave no stone dead
     const { raw } = await /** @type {Promise<Found>} */ (new Promise((tell, fail) => file.engine.search({ number: query.id, options, moves, shape: /** @type {any} */ (view).shape,
-      readouts: 0, seconds: null, level: null, even: null, most: most(view) }, tell, fail)));
+      readouts: 0, seconds: null, level: null, even: null, resign: -1, most: most(view) }, tell, fail)));
     return shown(view, position, countOf(position, raw ? deadStones(/** @type {any} */ (position), raw) : []));
   },
 };

@@ -7,6 +7,7 @@
  * @property {Record<string, any>} options of the rules
  * @property {Record<string, number[]>} handicaps the points of Black's stones, by their number
  * @property {import("./even_level.js").MeasuredLevel[]} levels from the weakest on
+ * @property {number} resign the value below which the engine gives up a game with these options; -1 for never
  */
 
 /**
@@ -23,6 +24,7 @@
  * @property {Record<string, any>} options of its rules, and the points of a handicap
  * @property {number} handicap
  * @property {import("./even_level.js").MeasuredLevel[]} levels
+ * @property {number} resign as of the board; -1 with other options or a handicap, for which it was not measured
  */
 
 /**
@@ -70,7 +72,8 @@ export function beginGame(facts, wishes) {
   if (handicap && !options.handicap) {
     throw new Error(`a handicap must be one of 0, ${Object.keys(board.handicaps).join(", ")} on this board, got ${handicap}`);
   }
-  return { view: { ...board.view, options: shown }, options, handicap, levels: board.levels };
+  const resign = JSON.stringify(options) === JSON.stringify(board.options) ? board.resign : -1;
+  return { view: { ...board.view, options: shown }, options, handicap, levels: board.levels, resign };
 }
 
 /**
