@@ -80,7 +80,7 @@ def test_the_cell_returns_at_once_and_the_engine_answers(displayed: list[Any], g
     query = {**about(GO.position().play("C3")), "network": NETWORK_NAME}
     assert told(game, maxVisits=5, play=True, **query)["searched"] == 4
     play_there(game, "C3 C4")
-    assert game.position.moves_text() == "B C3, W C4"
+    assert (game.position.moves_text(), game.position.env) == ("B C3, W C4", GO)
 
 
 def test_the_board_begins_as_it_was_asked_for(displayed: list[Any], games: list[NotebookGame]) -> None:

@@ -58,10 +58,13 @@ def start_from(game: Mapping[str, Any], usual_games: Mapping[str, GameEnv]) -> P
     config, options, setup = (field_of(game, name, dict) for name in ("config", "options", "setup"))
     start_values = values_at_start(base, setup)
     chosen = chosen_options(base, options, set_at_start=start_values.keys())
-    # `match_variant` takes off the limits that only help self-play.  `base` has none, but `choose` may bring them back.
     try:
         env = base.replace(**config)
-        env = env.choose(**chosen).match_variant() if chosen else env
+        if chosen:
+            env = env.choose(**chosen)
+            # If `base` has no limits that only help self-play, `choose` may bring them back.  The game of a notebook,
+            # which its caller has chosen, keeps them.
+            env = env.match_variant() if base == base.match_variant() else env
     except TypeError as error:  # from the constructor of a user's own game
         raise ValueError(f"{base.name} cannot be played so: {error}") from None
     if env.plane_shape[0] * env.plane_shape[1] > MOST_POINTS:
