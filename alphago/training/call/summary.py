@@ -11,6 +11,7 @@ from alphago.nn.net import load_model
 from alphago.system.files import typed_path
 from alphago.training.history import EVALUATIONS, METRICS, Row, limits, number, opponent_name, read_rows
 from alphago.training.recipes import RECIPES
+from alphago.training.run import DUE
 from alphago.training.runs.config import flat_settings, game_flag, game_from_config, how_to_continue, read_config
 from alphago.training.watch.diagnosis import diagnose
 
@@ -36,7 +37,7 @@ def run_summary(folder: Path) -> dict[str, Any]:
     notes = read_description(network)["extra"] if network.exists() else {}
     # The latest network may have been saved after the newest row was written.
     last = {**newest, "seconds": max(float(notes.get("seconds", 0)), number(newest, "seconds") or 0)}
-    over = why_over(settings, last, matches)
+    over = "" if DUE in notes else why_over(settings, last, matches)
     faults = {f"diagnosis, {fault.what}": f"{fault.evidence}; {fault.remedy}" for fault in diagnose(rows, settings)}
     return {
         "game": game_text(config),

@@ -76,17 +76,17 @@ def test_a_call_that_fails_is_told_and_made_again(tmp_path: Path) -> None:
 
 
 def small(folder: Path, **given: Any) -> SweepResult:
-    call = partial(train, GO, 8, reports=[], source=RandomGames, **TINY)
+    call = partial(train, GO, 8, reports=[], source=RandomGames, watch=["random@0"], **TINY)
     return sweep(partial(call, **given), {"usual": {}, "wide": {"batch_size": 8}}, 1, folder=folder, processes=1)
 
 
 @pytest.mark.slow
 def test_runs_of_train(tmp_path: Path) -> None:
-    """A run that was stopped has no numbers; the same call goes on with it."""
-    stopped = small(tmp_path, reports=[interrupt_at(1)])
+    """A run that was stopped, here before its last match, has no numbers; the same call goes on with it."""
+    stopped = small(tmp_path, reports=[interrupt_at(2)])
     assert stopped.numbers == {"usual": {}, "wide": {}}
     whole = small(tmp_path)
-    assert whole.measures == ["policy loss", "value loss"]
+    assert whole.measures == ["policy loss", "value loss", "win rate against random@0"]
     assert len(whole.numbers["wide"]) == 1
     picture = str(whole.plot(tmp_path / "curves.svg", "games"))
     assert re.search("usual.*Policy loss", picture, re.DOTALL)
