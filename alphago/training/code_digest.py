@@ -56,22 +56,22 @@ def code_digests(*values: Any) -> dict[str, str]:
     of it do not show.  Another version of Python may give other digests of the same code.
     """
     codes: dict[str, list[str]] = {}  # sources by name; several lambdas may have the same name
-    for item in functions_in(values, seen=[]):
+    for item in functions_in(values, seen={}):
         # `seen` is empty for each function, so that its digest has all sources, also those that another digest has.
-        codes.setdefault(as_text(item), []).extend(iterate_sources(item, seen=[]))
+        codes.setdefault(as_text(item), []).extend(iterate_sources(item, seen={}))
     return {name: hashlib.sha256("\n".join(texts).encode()).hexdigest() for name, texts in codes.items()}
 
 
-def functions_in(value: Any, seen: list[Any]) -> Iterator[Any]:
+def functions_in(value: Any, seen: dict[int, Any]) -> Iterator[Any]:
     """Yield the user's functions and classes in a value, see `is_own`.
 
     Args:
         value: a function, a class, or any object, whose parts are searched.
-        seen: the objects visited so far, which are skipped; this function adds those that it visits.
+        seen: by `id`, the objects visited so far, which are skipped; this function adds those that it visits.
     """
-    if isinstance(value, PLAIN_TYPES) or any(value is other for other in seen):
+    if isinstance(value, PLAIN_TYPES) or id(value) in seen:
         return
-    seen.append(value)
+    seen[id(value)] = value
     if isinstance(value, (FunctionType, type)):
         if is_own(str(value.__module__)):
             yield value
@@ -97,17 +97,17 @@ def is_own(module: str) -> bool:
     return not is_installed and module.partition(".")[0] not in others
 
 
-def iterate_sources(value: Any, seen: list[Any]) -> Iterator[str]:
+def iterate_sources(value: Any, seen: dict[int, Any]) -> Iterator[str]:
     """Yield the source of a function or class without comments, and what it uses of its own module.
 
     Constants are yielded with their values, and functions and classes of other modules by their names.
 
     Args:
-        seen: the functions and classes visited so far, which are skipped; this function adds those that it visits.
+        seen: by `id`, the functions and classes visited so far, which are skipped; this function adds to them.
     """
-    if any(value is other for other in seen):
+    if id(value) in seen:
         return
-    seen.append(value)
+    seen[id(value)] = value
     try:
         source = dedent(inspect.getsource(value))
     except (OSError, TypeError):  # what was typed into an interpreter has no source
