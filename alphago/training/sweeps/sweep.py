@@ -18,6 +18,8 @@ from alphago.training.history import METRICS
 from alphago.training.sweeps.sweep_run import SweepRun, check_call, run_all
 from alphago.training.watch.plots import plot
 
+Numbers = Mapping[int, Mapping[str, float]]  # of a variant's calls: by seed, then by the number's name
+
 
 @dataclass(frozen=True)
 class SweepResult:
@@ -54,11 +56,7 @@ class SweepResult:
             name: the variant's name.
             measure: the number's name.
         """
-        return mean_of_few(np.array(list(self._values(name, measure).values())))
-
-    def _values(self, name: str, measure: str) -> dict[int, float]:
-        """Return a measure of the variant `name` by seed, without seeds that lack the measure."""
-        return {seed: numbers[measure] for seed, numbers in self.numbers[name].items() if measure in numbers}
+        return mean_over_seeds(self.numbers[name], measure)
 
     def difference(self, name: str, measure: str, base: str | None = None) -> Estimate:
         """Return the mean over seeds of a variant's measure minus that of the variant `base`, by default the first one.
@@ -67,10 +65,8 @@ class SweepResult:
         numbers of a seed are subtracted as a pair, so what a seed does to both, for example by the first weights, is no
         part of the difference.
         """
-        values = self._values(name, measure)
-        base_values = self._values(base or next(iter(self.runs)), measure)
-        differences = [value - base_values[seed] for seed, value in values.items() if seed in base_values]
-        return mean_of_few(np.array(differences))
+        numbers = self.numbers
+        return mean_over_seeds(numbers[name], measure, minus=numbers[base or next(iter(self.runs))])
 
     def plot(self, out: str | Path | None = None, x: str = "minutes") -> Svg:
         """Draw the curves of the sweep's runs: for each variant the mean, in a band of the seeds' values.
@@ -92,18 +88,29 @@ class SweepResult:
     def __str__(self) -> str:
         """Return a table with a line for each variant: the mean of each measure, and its difference to the first."""
         names = list(self.runs)
-        numbers = self.numbers
+        numbers = self.numbers  # read from the files once
         # Pairs of a heading and the column's texts, one for each variant.
         columns = [("", names), ("seeds", [f"{len(numbers[name])} of {len(self.runs[name])}" for name in names])]
         for measure in self.measures:
-            means = [short_text(self.mean(name, measure)) for name in names]
-            differences = [short_text(self.difference(name, measure), signed=True) for name in names[1:]]
-            columns += [(measure, means), (f"- {names[0]}", ["", *differences])]
+            means = [mean_over_seeds(numbers[name], measure) for name in names]
+            differences = [mean_over_seeds(numbers[name], measure, minus=numbers[names[0]]) for name in names[1:]]
+            columns += [(measure, list(map(short_text, means)))]
+            columns += [(f"- {names[0]}", ["", *(short_text(mean, signed=True) for mean in differences)])]
         lines = ["Means over seeds; ± is Student's 95 % interval, differences are of equal seeds.", "", *table(columns)]
         lines += [f"{run}: {fault}" for run, fault in self.faults.items()]
         return "\n".join(lines)
 
     __repr__ = __str__
+
+
+def mean_over_seeds(numbers: Numbers, measure: str, minus: Numbers | None = None) -> Estimate:
+    """Return the mean of a measure over the seeds that have it, minus that of another variant if `minus` is given."""
+    values = [
+        of_seed[measure] - (0.0 if minus is None else minus[seed][measure])
+        for seed, of_seed in numbers.items()
+        if measure in of_seed and (minus is None or measure in minus.get(seed, ()))
+    ]
+    return mean_of_few(np.array(values))
 
 
 def short_text(estimate: Estimate, *, signed: bool = False) -> str:
