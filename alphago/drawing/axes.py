@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import accumulate
 
 SHARE = "%"  # the unit of shares, 0 .. 1, which are written in percent; more words may follow it
 
@@ -74,11 +75,11 @@ def smooth(values: Sequence[float], over: int) -> list[float]:
             than `over`, they stay unchanged.
     """
     most_neighbours = len(values) // over
-    means = []
-    for i in range(len(values)):
-        reach = min(most_neighbours, i, len(values) - 1 - i)
-        means.append(sum(values[i - reach : i + reach + 1]) / (2 * reach + 1))
-    return means
+    if not most_neighbours:
+        return list(values)
+    sums = [0.0, *accumulate(values)]  # sums[i]: of the i first values
+    reaches = [min(most_neighbours, i, len(values) - 1 - i) for i in range(len(values))]
+    return [(sums[i + reach + 1] - sums[i - reach]) / (2 * reach + 1) for i, reach in enumerate(reaches)]
 
 
 def spaced_indices(count: int, most: int) -> list[int]:
