@@ -1,6 +1,7 @@
 """Show a run in a notebook as one picture: its curves, its newest game and its activity."""
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -19,6 +20,7 @@ from alphago.training.watch.plots import list_panels
 from alphago.training.watch.report import ConsoleReport, Progress, Report
 
 EVERY = 0.5  # smallest number of seconds between two updates of the picture
+MOST_SHARE = 0.1  # of the time that updates may take
 MOST_NOTES = 4  # number of latest notes that are shown
 COLUMNS = 2
 Show = Callable[[dict[str, str]], object]  # shows data, by MIME type
@@ -26,7 +28,7 @@ X_AXIS = "games"  # the x axis of the curves
 
 
 class LiveReport(Report, ExitStack):
-    """A report that shows a run below a notebook's cell, updated twice a second by a thread of its own.
+    """A report that shows a run below a notebook's cell; a thread of its own updates it up to twice a second.
 
     `close` shows the last state and ends the thread.  A context manager closes the report on exit, also after an error.
 
@@ -84,8 +86,11 @@ class LiveReport(Report, ExitStack):
 
     def _keep_showing(self, show: Show) -> None:
         """Show the picture again and again until `close`, and once more then; this is the work of the thread."""
-        while not self.must_end.wait(EVERY):
+        seconds = 0.0  # that the latest picture took; a long run's takes longer, and holds Python's lock
+        while not self.must_end.wait(max(EVERY, seconds / MOST_SHARE)):
+            began = time.monotonic()
             show(self.bundle())
+            seconds = time.monotonic() - began
         show(self.bundle())
 
     def bundle(self) -> dict[str, str]:
