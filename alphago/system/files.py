@@ -126,7 +126,8 @@ def name_in_errors(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        error.filename, error.filename2 = os.fspath(path), None  # filename2: the new name in a failed rename
+        error.filename = os.fspath(path)
+        del error.filename2  # the new name in a failed rename; None would be a part of the message
         raise
 
 

@@ -106,7 +106,7 @@ class TestFullDisk:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
         monkeypatch.setattr(os, "fsync", full)
-        with pytest.raises(OSError, match=rf"No space left on device: '{path}'"):
+        with pytest.raises(OSError, match=rf"No space left on device: '{path}'$"):
             write_atomic(path, b"new")
         assert (path.read_bytes(), os.listdir(tmp_path)) == (b"old", ["file"])
 
