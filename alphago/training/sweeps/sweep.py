@@ -1,6 +1,6 @@
 """`sweep`: compare settings over several seeds, one process a core; its result has means, differences and curves."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -161,7 +161,7 @@ def sweep(
         TypeError: if other processes cannot import `call` or a setting.
         ValueError: for a folder whose numbers are of another function, of other settings, seeds or code.
     """
-    given = range(check_int("seeds", seeds, 1)) if isinstance(seeds, int) else seeds
+    given = seeds if isinstance(seeds, Iterable) else range(check_int("seeds", seeds, 1))
     seeds = [check_int("each of seeds", seed, 0) for seed in given]
     if not seeds or len(set(seeds)) < len(seeds):
         raise ValueError(f"seeds must be a number, or different seeds, got {seeds}")

@@ -66,7 +66,7 @@ def test_the_table_and_what_is_left_out(tmp_path: Path) -> None:
 
 def test_a_call_that_fails_is_told_and_made_again(tmp_path: Path) -> None:
     settings = {"usual": {}, **{how: {"how": how} for how in ("raised", "busy", "nan")}}
-    result = sweep(fail, settings, 2, folder=tmp_path, processes=1)
+    result = sweep(fail, settings, np.int64(2), folder=tmp_path, processes=1)
     assert list(result.faults) == ["raised/1", "busy/0", "busy/1", "nan/0", "nan/1"]
     assert re.search(r"raised/1: ValueError: too much of it \(.*calls.py, line \d+\)", str(result))
     assert result.faults["busy/0"] == "another process is at it"
