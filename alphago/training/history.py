@@ -37,11 +37,6 @@ class History:
     metrics: list[Row]  # one row per iteration
     evaluations: list[Row]  # one row per measurement of a judge
 
-    @property
-    def is_supervised(self) -> bool:
-        """Whether the run learns from given games, as the rows of its tests on held-out games show."""
-        return any(row.get("judge") == HELD_OUT for row in self.evaluations)
-
 
 def read_history(folder: str | Path) -> History:
     """Return the logs of the run in `folder`.

@@ -33,7 +33,6 @@ from alphago.training.watch.report import Reporter
 
 # The generator of samples is seeded with (seed, SAMPLING_STREAM), those of games with (seed, smaller number).
 SAMPLING_STREAM = 1 << 32
-DUE = "due"  # name of a checkpoint's note, without which a run that has reached its limit is over
 
 
 @dataclass(frozen=True)
@@ -362,7 +361,7 @@ class Run:
         began = time.monotonic()
         notes = {"seconds": f"{self.clock.seconds:.3f}", **self.stage.notes()}
         if due := [judge.name for judge in self.judges if self.is_over and judge.due(self)]:
-            notes[DUE] = ", ".join(due)  # judges that a stop has kept from the run's last network
+            notes["due"] = ", ".join(due)  # judges that a stop has kept from the run's last network
         if keep:
             self.set_counts(saved_games=self.games)
         path = self.folder.checkpoint(self.player, self.games, self.state(), keep=keep, notes=notes)

@@ -11,7 +11,6 @@ from alphago.nn.net import load_model
 from alphago.system.files import typed_path
 from alphago.training.history import EVALUATIONS, METRICS, Row, limits, number, opponent_name, read_rows
 from alphago.training.recipes import RECIPES
-from alphago.training.run import DUE
 from alphago.training.runs.config import flat_settings, game_flag, game_from_config, how_to_continue, read_config
 from alphago.training.watch.diagnosis import diagnose
 
@@ -37,7 +36,7 @@ def run_summary(folder: Path) -> dict[str, Any]:
     notes = read_description(network)["extra"] if network.exists() else {}
     # The latest network may have been saved after the newest row was written.
     last = {**newest, "seconds": max(float(notes.get("seconds", 0)), number(newest, "seconds") or 0)}
-    over = "" if DUE in notes else why_over(settings, last, matches)
+    over = "" if "due" in notes else why_over(settings, last, matches)
     faults = {f"diagnosis, {fault.what}": f"{fault.evidence}; {fault.remedy}" for fault in diagnose(rows, settings)}
     return {
         "game": game_text(config),
@@ -187,8 +186,7 @@ def prolonging_option(settings: Mapping[str, Any], games: float) -> str:
 def latest_losses(rows: Sequence[Row]) -> dict[str, str]:
     """Return the losses of the latest iteration that took gradient steps, as texts by name."""
     newest = next((row for row in reversed(rows) if number(row, "policy_loss") is not None), {})
-    losses = {name: number(newest, name) for name in LOSSES}
-    return {name.replace("_", " "): f"{loss:.3f}" for name, loss in losses.items() if loss is not None}
+    return {name.replace("_", " "): f"{loss:.3f}" for name in LOSSES if (loss := number(newest, name)) is not None}
 
 
 def match_facts(matches: Sequence[Row]) -> dict[str, str]:

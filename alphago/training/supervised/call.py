@@ -88,7 +88,9 @@ def train_supervised(
     sizes = {"tower_height": tower_height, "channels": channels}
     call = Call(env, net, sizes, device, reports=reports, stop_after=stop_after, make_source=partial(Epochs, given))
     values = values_by_path(SupervisedSettings, settings)
-    return train_run(call, folder, partial(start_of_supervised, call, given, values, dataset_path(dataset)))
+    source = dataset.path if isinstance(dataset, Dataset) else dataset
+    path = str(user_path(source).resolve()) if isinstance(source, (str, Path)) else None
+    return train_run(call, folder, partial(start_of_supervised, call, given, values, path))
 
 
 def start_of_supervised(
@@ -160,12 +162,6 @@ def run_settings(settings: SupervisedSettings, given: GivenGames) -> RunSettings
         targets=LambdaReturns(settings.search_share),
         judges=(HeldOut(held_out, settings.checks),),
     )
-
-
-def dataset_path(dataset: object) -> str | None:
-    """Return the absolute path of a dataset, as text; None for games without a path."""
-    path = dataset.path if isinstance(dataset, Dataset) else dataset
-    return str(user_path(path).resolve()) if isinstance(path, (str, Path)) else None
 
 
 @checks_keywords()

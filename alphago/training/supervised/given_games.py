@@ -54,7 +54,8 @@ class RecordGames(GivenGames):
         self.env = env
         kept[0].position(env)  # raises ValueError for records of another game
         self.lengths = np.array([int((record.weights > 0).sum()) for record in self.records], np.int64)
-        self.digest = records_digest(kept)
+        arrays = to_arrays(kept)
+        self.digest = bytes_digest(b"".join(arrays[name].tobytes() for name in ("moves", "lengths", "outcomes")))
 
     def set_targets(self, targets: Targets, masked: bool) -> None:
         """Put the games into memories, whose samples get these targets."""
@@ -77,12 +78,6 @@ class RecordGames(GivenGames):
     def sample(self, count: int, generator: np.random.Generator, *, held_out: bool = False) -> Sample:
         """Return `count` random positions of the training games, or with `held_out` of the held-out games."""
         return (self.validation if held_out else self.memory).sample(count, generator)
-
-
-def records_digest(records: Sequence[GameRecord]) -> str:
-    """Return a hash of the records' moves and results."""
-    arrays = to_arrays(list(records))
-    return bytes_digest(b"".join(arrays[name].tobytes() for name in ("moves", "lengths", "outcomes")))
 
 
 def given_games(env: GameEnv, dataset: object) -> GivenGames:

@@ -105,12 +105,9 @@ class SweepResult:
 
 def mean_over_seeds(numbers: Numbers, measure: str, minus: Numbers | None = None) -> Estimate:
     """Return the mean of a measure over the seeds that have it, minus that of another variant if `minus` is given."""
-    values = [
-        of_seed[measure] - (0.0 if minus is None else minus[seed][measure])
-        for seed, of_seed in numbers.items()
-        if measure in of_seed and (minus is None or measure in minus.get(seed, ()))
-    ]
-    return mean_of_few(np.array(values))
+    base = {seed: {measure: 0.0} for seed in numbers} if minus is None else minus
+    pairs = [(of_seed, base.get(seed, {})) for seed, of_seed in numbers.items()]
+    return mean_of_few(np.array([a[measure] - b[measure] for a, b in pairs if measure in a and measure in b]))
 
 
 def short_text(estimate: Estimate, *, signed: bool = False) -> str:

@@ -18,7 +18,7 @@ from alphago.drawing.svg import Svg, to_svg
 from alphago.records.record import small_drawing
 from alphago.system.files import user_path
 from alphago.system.validation import checks_keywords, shown
-from alphago.training.history import History, Row, number, opponent_name, read_history
+from alphago.training.history import HELD_OUT, History, Row, number, opponent_name, read_history
 from alphago.training.runs.config import run_game
 
 # For each x axis: the key in rows of the logs, the number by which to divide, and the axis' label.
@@ -136,7 +136,8 @@ def has_numbers(row: Row, *keys: str) -> bool:
 
 def reword(histories: Sequence[History], text: str) -> str:
     """Return a title or label that fits runs of self-play, reworded if some or all of the runs are supervised."""
-    are_supervised = [history.is_supervised for history in histories]
+    # A run that learns from given games has rows of its tests on held-out games.
+    are_supervised = [any(row.get("judge") == HELD_OUT for row in history.evaluations) for history in histories]
     if text not in WORDS or not any(are_supervised):
         return text
     for_all, for_some = WORDS[text]
