@@ -2,7 +2,7 @@
 
 The first player places three stones: black, white, black.  The second player then has three choices: to place a white
 stone, and so to play White; to play Black by `swap`, so that the first player goes on with White; or to place a white
-and a black stone by `two more`, after which the first player places a white stone or swaps.
+and a black stone by `two-more`, after which the first player places a white stone or swaps.
 """
 
 from collections.abc import Mapping
@@ -54,7 +54,7 @@ class Swap2:
         if self.opening_stones:  # none of these stones wins
             self.opening_stones -= 1
             if self.opening_stones == 0:
-                self.choices = 2 if self.stone_count == 3 else 1  # "two more" may be chosen once
+                self.choices = 2 if self.stone_count == 3 else 1  # "two-more" may be chosen once
                 self.to_play = -self.to_play
             return
         if self.longest_line(row, column) >= self.connect_row:
@@ -110,7 +110,7 @@ class GomokuSwap2Env(StonesEnv):
 
     name, title, surface = "gomoku-swap2", "Gomoku with Swap2", "lines"
     has_decisive_moves = True
-    planes, further_actions = 6, ("swap", "two more")
+    planes, further_actions = 6, ("swap", "two-more")
 
     def __init__(self, board_size: int = 9, connect_row: int = 5) -> None:
         self.N = check_int("board_size", board_size, 5, 25)

@@ -264,9 +264,10 @@ def _check_description(game: _Game) -> None:
 
 
 def _check_texts(game: _Game) -> None:
-    """Check that `from_text` reads the text that `to_text` writes for an action as this action."""
+    """Check that `to_text` writes an action as one word, since files part moves by blanks, and `from_text` reads it."""
     for action in range(game.env.action_space):
-        text = game.run("to_text", game.env.to_text, action)
+        text: Any = game.run("to_text", game.env.to_text, action)
+        game.require(isinstance(text, str) and text.split() == [text], "to_text", "one word", repr(text))
         back = game.run("from_text", game.env.from_text, text)
         game.require(back == action, "from_text", f"{action} for {text!r}, which to_text wrote", repr(back))
 

@@ -227,7 +227,7 @@ class GameEnv:
         return self.replace(**chosen)
 
     def to_text(self, action: int) -> str:
-        """Return the text of an action, such as 'D4'."""
+        """Return the text of an action, one word such as 'D4'."""
         return str(action)
 
     def from_text(self, text: str) -> int:

@@ -96,6 +96,7 @@ def test_broken_states_are_caught(changes: dict, text: str) -> None:
         ({"name": ""}, "name: expected a text, got ''"),
         ({"config": {"size": 3}}, "config: expected no error, got TypeError: BrokenEnv() takes no arguments"),
         ({"from_text": lambda self, text: 0}, "from_text: expected 1 for 'B3', which to_text wrote, got 0"),
+        ({"to_text": lambda self, action: "two more"}, "to_text: expected one word, got 'two more'"),
         ({"symmetries": symmetry.identity(9, 10)}, "symmetries.actions: expected shape [1, 9], got [1, 10]"),
         ({"symmetries": Symmetries(*(table[::-1] for table in SQUARE))}, "symmetries.points: expected the identity fi"),
         ({"symmetries": Symmetries(*np.zeros((2, 1, 9), int))}, "symmetries.points: expected each of 0 to 8 once in"),

@@ -47,7 +47,7 @@ def test_swap2_lets_the_second_player_choose() -> None:
     assert (white.to_play, white.board[0, 0], white.legal_mask[-2:].any()) == (1, -1, False)
     swapped = opened.play("swap")
     assert (swapped.to_play, swapped.play("A6").board[0, 0]) == (1, -1)
-    more = opened.after(["two more", "A6", "B6"])
+    more = opened.after(["two-more", "A6", "B6"])
     assert (more.to_play, more.legal_mask[-2:].tolist()) == (1, [True, False])
     assert more.play("swap").to_play == -1
 
