@@ -18,7 +18,9 @@ from alphago.drawing.live_bar import LiveBar
 from alphago.env.game import GameEnv
 from alphago.mcts.levels import LevelTerms, level_conditions
 from alphago.mcts.rule import temperature_plies
+from alphago.mcts.search_specs import make_search
 from alphago.system.files import lock
+from alphago.system.own_modules import own_files
 from alphago.system.validation import check_ranges, setting, settings
 from alphago.workers.jobs import JobPool
 
@@ -127,6 +129,7 @@ class Tournament:
 
     def identity(self) -> dict[str, Any]:
         """Return everything that determines each game, as JSON data; the number of games does not."""
+        kinds = [type(self.env), *(type(make_search(entrant.search, 1, 1)) for entrant in self.entrants)]
         facts = asdict(self.settings)
         del facts["games"]
         if not any(isinstance(entrant.player, Submission) for entrant in self.entrants):
@@ -136,7 +139,7 @@ class Tournament:
             "readouts": [entrant.readouts for entrant in self.entrants],
             "search": [str(entrant.search or "") for entrant in self.entrants],
             "levels": [self.level_terms(entrant) for entrant in self.entrants],
-            "file or version of": {entrant.name: entrant.weights for entrant in self.entrants},
+            "file or version of": {entrant.name: entrant.weights for entrant in self.entrants} | own_files(kinds),
             "game": self.env.name,
             **self.env.rule_options,
             **facts,

@@ -1,15 +1,17 @@
 """Import a module of the user's own, by its file or its name, or a class in it."""
 
+import hashlib
 import importlib
 import operator
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
 from alphago.system.files import user_path
-from alphago.system.validation import near_misses
+from alphago.system.validation import near_misses, qualified_name
 
 Kind = TypeVar("Kind")
 
@@ -54,6 +56,14 @@ def import_own_class(text: str, base: type[Kind], what: str) -> type[Kind]:
         wanted = f"{what} {name!r}, a class derived from {base.__name__}"
         raise ValueError(f"{place} has no {wanted}: {near_misses(name, own)}")
     return classes[name]
+
+
+def own_files(kinds: Iterable[type]) -> dict[str, str]:
+    """Return the SHA-256 of the files of those classes that are no part of this package, by "module:class"."""
+    own = [kind for kind in kinds if not kind.__module__.startswith("alphago.")]
+    # A class of a notebook has no file.
+    files = {kind: getattr(sys.modules[kind.__module__], "__file__", None) or os.devnull for kind in own}
+    return {qualified_name(kind): hashlib.sha256(Path(file).read_bytes()).hexdigest() for kind, file in files.items()}
 
 
 def import_class(name: str) -> Any:

@@ -42,6 +42,7 @@ def test_a_rule_is_named_on_the_shell(shell: str, capfd: pytest.CaptureFixture[s
     players = [f"{shell}@2,{FILE}:Widening", f"{shell}@2"]
     assert cli.main(["evaluate", *players, "--games", "2", "--folder", "match"]) == 0
     assert f"{shell}@2,widening:Widening" in capfd.readouterr().out
+    assert '"widening:Widening": "' in Path("match/evaluation.json").read_text()  # the hash of its file
     run = ["selfplay", shell, "--games", "1", "--readouts", "2", "--folder", "games"]
     assert cli.main([*run, f"--search={FILE}:Widening"]) == 0
     assert cli.main([*run, "--search", "widening:Widening", "--explore=-1"]) == 2
