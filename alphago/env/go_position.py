@@ -1,7 +1,8 @@
 """One position of Go, to read, print and play on."""
 
+from collections.abc import Iterable
 from functools import cached_property
-from typing import Self, TypeGuard
+from typing import Any, Self, TypeGuard
 
 import numpy as np
 
@@ -10,8 +11,12 @@ from alphago.env.game import PLAYER_NAMES, GameEnv
 from alphago.env.go_rules import list_points
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_legal as legal
+from alphago.env.kernels import go_lines
 from alphago.env.kernels import go_row as layout
 from alphago.env.position import Position
+
+INTEGERS = {int, np.int16, np.int32, np.int64}
+LEAST_AT_ONCE = 16  # from so many moves on, it pays to load the kernel that plays them in one call
 
 # The reason for an illegal repetition, by the ko rule.
 REPETITION = {
@@ -100,6 +105,21 @@ class GoPosition(StonesPosition):
         batch = self.batch.extract(0)
         kernels.give_turn(batch.rows[0], layout.BLACK if check_player(player) == 1 else layout.WHITE)  # type: ignore[attr-defined]
         return type(self)(self.env, batch, self.setup, self.moves, self.movers)
+
+    def after(self, moves: Iterable[int | str], movers: Iterable[int] | None = None) -> Self:
+        """Return the position after legal moves, as `Position.after` does, but of many actions ten times as fast."""
+        given: list[Any] = list(moves)
+        players = [self.to_play * (-1) ** ply for ply in range(len(given))] if movers is None else list(movers)
+        is_long = len(given) == len(players) >= LEAST_AT_ONCE
+        are_plain = is_long and {*map(type, given)} <= INTEGERS and {*players} <= {1, -1}
+        if are_plain and min(given) >= 0 and max(given) < self.env.action_space:
+            actions, colours = np.array([given, players], np.int32)
+            history = (*self.moves, *actions.tolist()), (*self.movers, *colours.tolist())
+            position = type(self)(self.env, self.batch.extract(0), self.setup, *history)
+            followed = go_lines.follow(position.row, colours, actions)  # plays them in the row of the copy
+            if len(given) == followed == position.move_number - self.move_number:  # no pass came after the end
+                return position
+        return super().after(given, None if movers is None else players)  # raises for an illegal move, with the reason
 
     @property
     def caption(self) -> str:

@@ -11,7 +11,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from alphago.env.batch import FIRST_SLOT
 from alphago.env.go import GoEnv
 from alphago.records.dataset import RESULT, SCORED, SKIPPED, UNKNOWN_KOMI, WHITE_STONE, rules_code
 from alphago.records.dataset_writer import Collector, game_hash
@@ -180,12 +179,7 @@ class Converter(RemoteWork):
         margin = game.margin
         if margin is None or game.komi is None:
             return 0, False
-        batch = game.position(env, 0).batch
-        # Plays the whole game: from the position in the only slot, into the same slot.
-        lengths = np.array([len(game.moves)], np.int32)
-        batch.replay(roots=FIRST_SLOT, paths=game.steps()[None], lengths=lengths, targets=FIRST_SLOT)
-        _, black_margins = batch.black_results(FIRST_SLOT)
-        counted = float(black_margins[0])  # by area
+        counted = game.position(env).score()  # by area
         same_winner = counted * margin > 0
         agrees = same_winner and abs(counted - margin) <= SCORED_WITHIN
         return (int(2 * counted), True) if agrees else (0, False)

@@ -3,6 +3,7 @@
 Source: KataGo's docs/Analysis_Engine.md, version 1.17.
 """
 
+import contextlib
 import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -10,13 +11,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
-
 from alphago.env import go_rules
 from alphago.env.board import PLAYERS
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
-from alphago.env.kernels import go_lines
 from alphago.env.position import IllegalMove
 from alphago.mcts.questions import Limit
 from alphago.mcts.search import Forbidden
@@ -27,7 +25,6 @@ from alphago.ui.katago import SIDES
 T = TypeVar("T")
 Play = tuple[int, int]  # a colour, +1 or -1, and an action
 LEAST_PRIORITY = -(2**62)
-LEAST_AT_ONCE = 4  # from so many moves on, one call of a kernel is faster than playing them one by one
 GTP_WORDS = ("name", "version", "protocol_version", "list_commands", "boardsize", "clear_board", "genmove")
 WORDS = ("ownership", "ownershipStdev", "movesOwnership", "movesOwnershipStdev", "policy")
 # By the name of a flag, such as includeOwnership: the fields that it adds to replies, in the words of `katago.py`.
@@ -302,33 +299,19 @@ def positions_after(game: GtpGame, moves: Sequence[Play], numbers: Collection[in
 
 
 def play_moves(game: GtpGame, moves: Sequence[Play]) -> None:
-    """Play a game's next moves, at once if that is possible and faster; raise QueryError for an illegal move."""
-    if len(moves) >= LEAST_AT_ONCE and play_at_once(game, moves):
-        return
+    """Play a game's next moves, at once unless passes may end it; raise QueryError for an illegal move."""
+    actions = [action for _, action in moves]
+    if actions.count(game.env.pass_action) < 2 and not game.position.is_over:
+        with contextlib.suppress(IllegalMove):  # raised again below, with the number of the move
+            game.position = game.position.after(actions, [player for player, _ in moves])
+            game.plays += moves
+            return
     for player, action in moves:
         try:
             game.play(player, action)
         except IllegalMove as error:
             # KaTrain looks for the words "Illegal move", which are KataGo's.
             raise QueryError("moves", f"Illegal move {len(game.plays)}: {error}") from None
-
-
-def play_at_once(game: GtpGame, moves: Sequence[Play]) -> bool:
-    """Play a game's next moves with one kernel, and return True; play none if one is illegal or ends the game.
-
-    Playing moves one by one takes more than ten times as long.
-    """
-    start = game.position
-    colours, actions = np.array(moves, np.int32).reshape(-1, 2).T.copy()  # each int32 [moves]
-    history = {"moves": (*start.moves, *actions.tolist()), "movers": (*start.movers, *colours.tolist())}
-    # The new position gets a copy of the start's batch, in whose row the kernel then plays the moves.
-    position = GoPosition(start.env, start.batch.extract(0), start.setup, **history)
-    legal_count = go_lines.follow(position.row, colours, actions)
-    if legal_count < len(moves) or position.is_over:
-        return False
-    game.position = position
-    game.plays += moves
-    return True
 
 
 def read_plays(name: str, given: Any, env: GoEnv) -> list[Play]:
