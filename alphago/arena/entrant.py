@@ -21,6 +21,7 @@ from alphago.mcts.levels import FULL_STRENGTH, all_tables, check_level, level_te
 from alphago.mcts.search_specs import PLAYER_RULE, SEARCHES, SELF_PLAY_RULE, SearchSpec, make_search, own_search
 from alphago.nn.model_files import OF_KATAGO, model_file, saved_game
 from alphago.nn.net import load_model
+from alphago.system.files import user_path
 from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords, near_names
 
 # What may play one side of a match.
@@ -119,7 +120,7 @@ def parse_entrant(text: str) -> EntrantText:
     base, at, options = text.rpartition("@")
     parts = read_options(options)
     # The text has no options if it has no @, or only one in an engine's command or in the path of an existing file.
-    is_plain = not at or text.startswith(COMMAND_PREFIX) or (parts is None and Path(text).exists())
+    is_plain = not at or text.startswith(COMMAND_PREFIX) or (parts is None and user_path(text).exists())
     if is_plain:
         player = find_player(text)
         return EntrantText(text, player if isinstance(player, Path) else None)

@@ -24,7 +24,7 @@ from alphago.exams.analysis_client import AnalysisClient
 from alphago.exams.drawn_positions import UNDECIDED, DrawnPosition, MakeSettings, draw, drawing_facts, read_games
 from alphago.exams.positions import RULES, exam_env, header_line, parse_row, position_line
 from alphago.records.dataset_writer import check_begun
-from alphago.system.files import explain_os_error, write_atomic
+from alphago.system.files import explain_os_error, user_path, write_atomic
 from alphago.system.validation import check_int
 
 MOST_POSITIONS_READ = 200_000  # in all games together
@@ -58,7 +58,7 @@ def make_exam(
     making = making or MakeSettings()
     env = exam_env(size)
     records = read_games(games, env, MOST_POSITIONS_READ)
-    path = Path(file)
+    path = user_path(file)
     with AnalysisClient(engine) as client:
         provenance = {
             "judge": client.describe(),

@@ -20,7 +20,7 @@ import numpy as np
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import MAX_SIZE, MIN_SIZE
-from alphago.system.files import explain_os_error, read_named
+from alphago.system.files import explain_os_error, read_named, user_path
 from alphago.system.validation import check_float, check_int, shortened, shown
 
 VERSION = 1  # of the format
@@ -151,7 +151,7 @@ def find_exam(file: str | Path | None, size: int | None = None) -> Exam:
     """
     packaged = {f"{board}x{board}": path for board, path in packaged_exams().items()}
     name = f"{size}x{size}" if file is None else str(file)
-    is_file = file is not None and Path(name).exists()
+    is_file = file is not None and user_path(file).exists()
     if name in packaged and not is_file:  # a file called "9x9" comes first
         return read_exam(packaged[name])
     if file is None:
@@ -159,7 +159,7 @@ def find_exam(file: str | Path | None, size: int | None = None) -> Exam:
             f"there must be an exam for the board, got {name}: {', '.join(packaged)} come with the package, others are "
             "made with alphago exam --make"
         )
-    return read_exam(Path(name))
+    return read_exam(user_path(file))
 
 
 def read_exam(path: Path) -> Exam:
