@@ -16,7 +16,7 @@ from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.arena.submission import MOVE_SECONDS, Submission
 from alphago.drawing.live_bar import LiveBar
 from alphago.env.game import GameEnv
-from alphago.mcts.levels import LevelTerms, level_conditions
+from alphago.mcts.levels import level_conditions
 from alphago.mcts.rule import temperature_plies
 from alphago.mcts.search_specs import make_search
 from alphago.system.files import lock
@@ -110,7 +110,12 @@ class Tournament:
         if len(entrants) < 2:
             raise ValueError(f"a match must have two players or more, got {len(entrants)}")
         self.env = env.match_variant()
-        self.entrants = [with_move_time(entrant, settings.move_seconds) for entrant in entrants]
+        self.entrants = [
+            replace(entrant, player=replace(entrant.player, move_seconds=settings.move_seconds))
+            if isinstance(entrant.player, Submission)
+            else entrant
+            for entrant in entrants
+        ]
         random_plies = opening_length(self.env) if settings.random_opening is None else settings.random_opening
         self.settings = replace(settings, random_opening=random_plies)
         opening_plies = settings.opening_plies
@@ -138,21 +143,17 @@ class Tournament:
             "players": self.names,
             "readouts": [entrant.readouts for entrant in self.entrants],
             "search": [str(entrant.search or "") for entrant in self.entrants],
-            "levels": [self.level_terms(entrant) for entrant in self.entrants],
+            # How an entrant at a level plays this game: its loss per move, on purpose, and its readouts.
+            "levels": [
+                entrant.level
+                and level_conditions(entrant.level, self.env, bool(getattr(entrant.player, "makes_forecasts", False)))
+                for entrant in self.entrants
+            ],
             "file or version of": {entrant.name: entrant.weights for entrant in self.entrants} | own_files(kinds),
             "game": self.env.name,
             **self.env.rule_options,
             **facts,
         }
-
-    def level_terms(self, entrant: Entrant) -> LevelTerms | None:
-        """Return how an entrant at a level plays this game: its loss per move, on purpose, and its readouts.
-
-        None for an entrant without a level.
-        """
-        if entrant.level is None:
-            return None
-        return level_conditions(entrant.level, self.env, bool(getattr(entrant.player, "makes_forecasts", False)))
 
     def play(self, make_bar: Callable[..., Any] = LiveBar) -> None:
         """Play the games that are missing, with a progress bar.
@@ -235,11 +236,3 @@ class Tournament:
         faultless = [pair for pair in pairs if not any(game.fault for game in pair)]
         outcomes = [game.outcome for pair in faultless for game in pair]
         return Sprt(*self.settings.sprt).judge(pair_scores(outcomes))
-
-
-def with_move_time(entrant: Entrant, move_seconds: float) -> Entrant:
-    """Return an entrant with this time for a move, if it is a submission."""
-    player = entrant.player
-    if not isinstance(player, Submission):
-        return entrant
-    return replace(entrant, player=replace(player, move_seconds=move_seconds))

@@ -110,9 +110,8 @@ class GoPosition(StonesPosition):
         """Return the position after legal moves, as `Position.after` does, but of many actions ten times as fast."""
         given: list[Any] = list(moves)
         players = [self.to_play * (-1) ** ply for ply in range(len(given))] if movers is None else list(movers)
-        is_long = len(given) == len(players) >= LEAST_AT_ONCE
-        are_plain = is_long and {*map(type, given)} <= INTEGERS and {*players} <= {1, -1}
-        if are_plain and min(given) >= 0 and max(given) < self.env.action_space:
+        is_plain = {*map(type, given)} <= INTEGERS and {*players} <= {1, -1} and len(given) == len(players)
+        if is_plain and len(given) >= LEAST_AT_ONCE and min(given) >= 0 and max(given) < self.env.action_space:
             actions, colours = np.array([given, players], np.int32)
             history = (*self.moves, *actions.tolist()), (*self.movers, *colours.tolist())
             position = type(self)(self.env, self.batch.extract(0), self.setup, *history)

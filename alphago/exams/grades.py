@@ -121,6 +121,5 @@ def estimate_text(estimate: Estimate, digits: int, *, share: bool = False, signe
 
 def table(columns: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
     """Return columns, each a heading and its cells, as the lines of a table."""
-    with_headings = [(heading, *cells) for heading, cells in columns]
-    rows = list(zip(*with_headings, strict=True))  # columns become rows
-    return standings.table(rows).split("\n")
+    rows = zip(*((heading, *cells) for heading, cells in columns), strict=True)  # columns become rows
+    return standings.table([*rows]).split("\n")

@@ -14,6 +14,7 @@ import numpy as np
 from alphago.env.go import GoEnv
 from alphago.records.dataset import RESULT, SCORED, SKIPPED, UNKNOWN_KOMI, WHITE_STONE, rules_code
 from alphago.records.dataset_writer import Collector, game_hash
+from alphago.records.record import to_steps
 from alphago.records.sgf import faults as kinds
 from alphago.records.sgf.game_line import RULES_TO_TRY
 from alphago.records.sgf.reader import salvage_sgf
@@ -224,7 +225,7 @@ def to_words(env: GoEnv, game: SgfGame) -> tuple[np.ndarray, int]:
         uint16: the points with set-up stones, then the plies, of which a skipped turn has one of its own; and the
         number of set-up stones.
     """
-    steps = game.steps()  # an action, or -1 - action after a skipped turn
+    steps = to_steps(np.array(game.moves, np.int32), np.array(game.movers, np.int8), game.first)
     after_skipped_turn = steps < 0
     actions = np.where(after_skipped_turn, -1 - steps, steps).astype(np.uint16)
     plies = np.insert(actions, np.flatnonzero(after_skipped_turn), np.uint16(env.pass_action | SKIPPED))

@@ -13,7 +13,7 @@ from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import Rules, list_points, read_rules, rules_name, why_other_score
-from alphago.records.record import GameRecord, record_without_searches, to_steps
+from alphago.records.record import GameRecord, record_without_searches
 from alphago.records.sgf.faults import Fault
 from alphago.records.sgf.grammar import SgfTree
 from alphago.records.sgf.notes import MoveNote
@@ -188,10 +188,6 @@ class SgfGame:
         comments = {ply: text for ply, text in self.comments.items() if ply < shared}
         notes = {ply: note for ply, note in self.notes.items() if ply <= shared}  # on the position before the ply
         return replace(self, moves=other.moves, movers=other.movers, comments=comments, notes=notes, **rest)
-
-    def steps(self) -> np.ndarray:
-        """Return the moves as steps for `GameBatch.replay`, int32 [T] (see `to_steps`)."""
-        return to_steps(np.array(self.moves, np.int32), np.array(self.movers, np.int8), self.first)
 
     def to_record(self, env: GoEnv | None = None) -> GameRecord:
         """Return a record to train on: one-hot policies for the moves played, values 0.
