@@ -71,7 +71,8 @@ class Slice:
         if options.before is not None:
             if not options.before.is_dir():
                 raise SystemExit(f"gpu_slices: --before must be the folder of an earlier slice, got {options.before}")
-            shutil.copytree(options.before, self.out, dirs_exist_ok=True)
+            if not (self.out / DONE).is_file():  # unless this slice goes on itself
+                shutil.copytree(options.before, self.out, dirs_exist_ok=True)
         path = self.out / DONE
         self.done: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
 

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from itertools import accumulate
+
+import numpy as np
 
 SHARE = "%"  # the unit of shares, 0 .. 1, which are written in percent; more words may follow it
 
@@ -77,9 +78,9 @@ def smooth(values: Sequence[float], over: int) -> list[float]:
     most_neighbours = len(values) // over
     if not most_neighbours:
         return list(values)
-    sums = [0.0, *accumulate(values)]  # sums[i]: of the i first values
+    array = np.array(values, float)
     reaches = [min(most_neighbours, i, len(values) - 1 - i) for i in range(len(values))]
-    return [(sums[i + reach + 1] - sums[i - reach]) / (2 * reach + 1) for i, reach in enumerate(reaches)]
+    return [float(array[i - reach : i + reach + 1].mean()) for i, reach in enumerate(reaches)]
 
 
 def spaced_indices(count: int, most: int) -> list[int]:

@@ -358,7 +358,8 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
         _check_new_stones(game, before, position)
         game.check_same("copy", "a copy does not change when the original plays on", copied, game.view(batch, COPY))
     if position is not None:
-        _check_position(game, game.run("Position.after", game.env.position().after, game.moves), view, random)
+        for last in (position, game.run("Position.after", game.env.position().after, game.moves)):
+            _check_position(game, last, view, random)
     _check_whole_game(game, batch, views)
 
 

@@ -61,9 +61,10 @@ def import_own_class(text: str, base: type[Kind], what: str) -> type[Kind]:
 def own_files(kinds: Iterable[type]) -> dict[str, str]:
     """Return the SHA-256 of the files of those classes that are no part of this package, by "module:class"."""
     own = [kind for kind in kinds if not kind.__module__.startswith("alphago.")]
-    # A class of a notebook has no file.
-    files = {kind: getattr(sys.modules[kind.__module__], "__file__", None) or os.devnull for kind in own}
-    return {qualified_name(kind): hashlib.sha256(Path(file).read_bytes()).hexdigest() for kind, file in files.items()}
+    files = {kind: Path(getattr(sys.modules.get(kind.__module__), "__file__", None) or "") for kind in own}
+    # A class of a notebook has no file, and that of one in an archive cannot be read by itself.
+    texts = {kind: file.read_bytes() if file.is_file() else b"" for kind, file in files.items()}
+    return {qualified_name(kind): hashlib.sha256(text).hexdigest() for kind, text in texts.items()}
 
 
 def import_class(name: str) -> Any:

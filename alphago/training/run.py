@@ -105,6 +105,7 @@ class Run:
         self.stopwatch = stopwatch.Stopwatch()  # measures the work of the main thread
         self.counts = RunCounts()
         self.step_metrics: list[dict[str, float]] = []  # of the gradient steps of the current iteration
+        self.interrupted = ""  # the name of the judge whose work a stop has cut off
         self._closing = ExitStack()  # closes the current stage's source
         try:
             if state is None:
@@ -329,9 +330,11 @@ class Run:
         for judge in self.judges:
             if self.counts.in_iteration or not judge.due(self):
                 continue
+            self.interrupted = judge.name  # unless it comes to its end
             if stop.is_set():
                 raise Stopped
             judge.judge(self, stop)
+            self.interrupted = ""
             if judge.decides:  # the judge may have changed the network that plays
                 self.publish()
                 self.checkpoint()  # matches take long, so a resumed run should not repeat them
@@ -360,8 +363,8 @@ class Run:
         """
         began = time.monotonic()
         notes = {"seconds": f"{self.clock.seconds:.3f}", **self.stage.notes()}
-        if due := [judge.name for judge in self.judges if self.is_over and judge.due(self)]:
-            notes["due"] = ", ".join(due)  # judges that a stop has kept from the run's last network
+        if self.is_over and self.interrupted:
+            notes["due"] = self.interrupted
         if keep:
             self.set_counts(saved_games=self.games)
         path = self.folder.checkpoint(self.player, self.games, self.state(), keep=keep, notes=notes)

@@ -28,8 +28,7 @@ def test_boards(bench: Bench) -> None:
     assert table["compute-sanitizer, memcheck"][0] == "not run: the host build runs without it"
     measured, wanted, held = table["a wave of 32, go 9x9: moves, legal moves, planes"]
     assert float(measured.removesuffix(" us")) > 0
-    assert wanted == "at most 80 us"
-    assert held in ("yes", "no")
+    assert (wanted, held in ("yes", "no")) == ("at most 80 us", True)
 
 
 @pytest.mark.slow
@@ -111,5 +110,6 @@ def test_slices_have_all_parts(bench: Bench) -> None:
     import gpu
 
     lines = [line.split() for line in bench.run("gpu_slices.py", "--list").splitlines()]
-    assert {name for _, _, name in lines} == {*gpu.PARTS, "pgx-16", "pgx-64", "gpu-9x9", "gpu-19x19"}
+    assert [name for _, _, name in lines[:3]] == ["tests", "self-play", "anatomy"]
+    assert sorted(line[2] for line in lines) == sorted([*gpu.PARTS, "pgx-16", "pgx-64", "gpu-9x9", "gpu-19x19"])
     assert all(float(minutes) < 9 for minutes, _, _ in lines)

@@ -39,8 +39,8 @@ def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
 
 
 def test_a_rule_is_named_on_the_shell(shell: str, capfd: pytest.CaptureFixture[str]) -> None:
-    players = [f"{shell}@2,{FILE}:Widening", f"{shell}@2"]
-    assert cli.main(["evaluate", *players, "--games", "2", "--folder", "match"]) == 0
+    assert cli.main(["evaluate", f"{shell}@2,{FILE}:Widening", f"{shell}@2", "--games", "2", "--folder", "match"]) == 0
+    assert f"{shell}@2,widening:Widening" in capfd.readouterr().out
     assert '"widening:Widening": "' in Path("match/evaluation.json").read_text()  # the hash of its file
     run = ["selfplay", shell, "--games", "1", "--readouts", "2", "--folder", "games"]
     assert cli.main([*run, f"--search={FILE}:Widening"]) == 0

@@ -228,7 +228,7 @@ class FirstForEver(Judge[Run]):
         return self.looks >= 3
 
     def due(self, run: Run) -> bool:
-        return run.learner.steps > 0 and not self.ends_run
+        return run.learner.steps > 0  # also at the end, where it has judged
 
     def judge(self, run: Run, stop: threading.Event) -> None:
         self.best = self.best or frozen_copy(run.learner.net)
@@ -253,7 +253,7 @@ def test_a_judge_of_ones_own(tmp_path: Path) -> None:
     with opened(tmp_path, 1000, extra=[judge], source=sources) as run:
         (listener,) = run.reporter.reports
         train_loop(run, threading.Event())
-        assert (run.is_over, run.games < 1000) == (True, True)
+        assert (run.is_over, run.games < 1000, run.interrupted) == (True, True, "")
         assert run.player is not run.learner.net
         assert same(load_model(tmp_path), run.player)
         assert judge.handed is run.stage.source  # where it may leave more than the best network
