@@ -102,7 +102,7 @@ def games(scale: Scale) -> Iterator[Figure]:
         name = f"self-play, {size}x{size}, {count} games x {readouts} readouts"
         target, held = ("", None) if wanted is None else (f"at least {wanted:,} moves/s", rate >= wanted)
         yield Figure(name, f"{rate:,.0f} moves/s", target, held)
-        told, is_busy = ("nobody tells", None) if busy is None else (f"{busy:.0%}", busy >= 0.9)
+        told, is_busy = ("unknown", None) if busy is None else (f"{busy:.0%}", busy >= 0.9)
         yield Figure(f"GPU busy, {name}", told, "at least 90%", is_busy)
 
 
@@ -179,7 +179,7 @@ def training(scale: Scale) -> Iterator[Figure]:
     rest = 1 - shares["net"] - shares["optimizer"]
     yield Figure("neither inference nor gradient steps", f"{rest:.1%}", "at most 12%", rest <= 0.12)
     busy = [found for row in later if (found := number(row, "gpu_busy")) is not None]
-    yield Figure("GPU busy in training", f"{np.mean(busy):.0%}" if busy else "nobody tells")
+    yield Figure("GPU busy in training", f"{np.mean(busy):.0%}" if busy else "unknown")
 
 
 NETWORKS: dict[str, Callable[[Scale], Iterator[Figure]]] = {
