@@ -3,6 +3,7 @@
 They have the names and the results of the kernels for the CPU, and the arrays of a tree have the same words.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -27,6 +28,8 @@ ON_DEVICE = ("clear_all", "restart_all", "advance", "mix_noise", "add_candidates
 # aligned; the others have words.
 LAST_IN_MEMORY = ("waiting", "used", "state", "mover")
 FORECASTS = ("score", "owners")  # fields with forecasts, which no evaluator on a device makes: the program lacks them
+MOST_WAVES = 256  # that are queued at once
+FADING = 0.9  # how fast the room in a wave shrinks from move to move while fewer games need it
 
 # Games whose roots are the leaves of a wave, int64 [n]; None for leaves that the rule chooses.
 Roots = np.ndarray | None
@@ -133,8 +136,10 @@ class DeviceWaves:
     """The waves of a search whose boards, trees and network are on a device.
 
     A wave is a fixed sequence of kernels on the same arrays, which needs nothing from the CPU.  So on a GPU it is one
-    CUDA graph, and several waves are queued at once.  Then the CPU looks which games have simulations left.  A game has
-    a fixed number of rows in a wave; if it finds fewer leaves, the other rows are padding.
+    CUDA graph, and all waves of a move are queued at once.  Each chooses the games with simulations left itself.  How
+    many of them it has room for is what the same wave of the last moves needed; games without room wait for the next
+    wave.  Then the CPU looks once which games have simulations left.  A game has a fixed number of rows in a wave; if
+    it finds fewer leaves, the other rows are padding.
 
     Args:
         batch: the boards.  Their first `games` slots have the root positions, the next `rows` slots the leaves.
@@ -152,9 +157,14 @@ class DeviceWaves:
         self.reached = Reached(*(zeros((rows,), dtype) for dtype in (np.bool_, np.int8, np.float32)))
         self.priors, self.values = zeros((rows, env.action_space), np.float32), zeros((rows,), np.float32)
         self.decisive = zeros((rows,), np.int32) if decisive else None
-        self.budget_and_broken = zeros((2, games), np.int32)  # of each game: simulations left, and broken evaluations
-        self.budget, self.broken = self.budget_and_broken[0], self.budget_and_broken[1]
-        self.active = zeros((games,), np.int64)  # the games of the waves
+        # What the CPU reads after the waves: of each game the simulations left and the number of broken evaluations,
+        # then the `counts` of the kernel `choose_games`.
+        self.report = zeros((2 * games + 2 + MOST_WAVES,), np.int32)
+        self.budget, self.broken, self.counts = (self.report[part] for part in report_parts(games))
+        self.chosen = zeros((games,), np.int64)  # the games of a wave
+        # By the number of waves of a run, the share of the run's games that is expected to have simulations left before
+        # each wave.
+        self.shares: dict[int, np.ndarray] = {}
         # The rule's parameters, as arguments of kernels.  Arrays are copies, into which `prepare` writes later values:
         # graphs read them where they were at first.
         self.parameters = [item.copy() if hasattr(item, "shape") else item for item in flat(rule.parameters, backend)]
@@ -176,37 +186,42 @@ class DeviceWaves:
         Args:
             evaluator: a `WaveEvaluator`.
             budget: int32 [games], the simulations left in each game; reduced by those of the waves.
-            plan: for each wave, how many leaves it may have in a game; with `roots` there is only one wave.
+            plan: for each wave, how many leaves it may have in a game; with `roots` there is only one wave.  Of more
+                than MOST_WAVES only the first ones are run.
             roots: see Roots.
             change: see Change.
         """
         if self.tree is not tree or self.evaluator is not evaluator:
             self.tree, self.evaluator, self.graphs = tree, evaluator, {}
+        plan = plan[:MOST_WAVES]
+        sizes = self.sizes(np.count_nonzero(budget), len(plan)) if roots is None else [0]
         with evaluator.stream():
-            games = self.upload_budget(budget)  # the number of games in the waves
-            for leaves in plan:
+            self.report[...] = 0
+            self.budget[...] = self.backend.upload(budget, np.int32)
+            self.buffers.collisions[:] = NONE  # after an error some are left
+            for games, leaves in zip(sizes, plan, strict=False):
                 if roots is None and change is None:  # otherwise the wave is no CUDA graph
                     evaluator.repeat(partial(self.wave, games, leaves), self.graphs, (games, leaves))
                 else:
                     self.wave(games, leaves, roots, change)
             with stopwatch.NET:  # the wait is mostly for the network, so a stopwatch counts it as the network's time
                 self.backend.wait()
-            budget[:], broken = self.backend.download(self.budget_and_broken)
-            return int(broken.sum())
+            report = self.backend.download(self.report)
+        budget[:], broken, counts = (report[part] for part in report_parts(len(budget)))
+        if roots is None and counts[1] > 0:
+            counts[len(sizes) + 1] = np.count_nonzero(budget)  # the games for which there was no further wave
+            seen = counts[1 : len(plan) + 1] / counts[1]
+            self.shares[len(plan)] = np.maximum(seen, FADING * self.shares.get(len(plan), seen))
+        return int(broken.sum())
 
-    def upload_budget(self, budget: np.ndarray) -> int:
-        """Prepare waves of `budget` simulations, int32 [games], and choose the games that take part in them.
+    def sizes(self, games: int, waves: int) -> list[int]:
+        """Return how many games have room in each of the next waves, at least one wave and at most `waves`.
 
-        Returns:
-            The number of these games: those with simulations left, and others up to a `round_size`.
+        Args:
+            games: the number of games with simulations left.
         """
-        self.budget[...] = self.backend.upload(budget, np.int32)
-        self.broken[...] = 0
-        self.buffers.collisions[:] = NONE  # after an error some are left
-        games = min(round_size(int(np.count_nonzero(budget))), len(budget))
-        chosen = np.argsort(budget == 0, kind="stable")[:games]  # False, simulations left, comes first
-        self.active[:games] = self.backend.upload(chosen, np.int64)
-        return games
+        expected = self.shares.get(waves, np.ones(waves)) * games
+        return [min(round_size(math.ceil(count)), len(self.chosen)) for count in expected[expected > 0.5].tolist()]
 
     def wave(self, games: int, leaves: int, roots: Roots = None, change: Change = None) -> None:
         """Queue the kernels of one wave: choose leaves, reach and evaluate them, expand them and back them up.
@@ -214,7 +229,7 @@ class DeviceWaves:
         Padding and the leaves of finished games are evaluated too.
 
         Args:
-            games: the number of games; without meaning if there are `roots`.
+            games: the number of games that have room; without meaning if there are `roots`.
             leaves: the rows of each game, the most leaves that it may choose; 1 for roots.
             roots, change: as in `run`.
         """
@@ -247,7 +262,9 @@ class DeviceWaves:
         # `buffers` is an iterator, which one of the two launches uses up.
         launch, trees, buffers = self.tree.kernels.launch, self.tree.as_arguments, flat(self.buffers, self.backend)
         if roots is None:
-            arguments = (self.active, games, self.budget, *self.parameters, *buffers, leaves)
+            every = len(self.chosen)
+            launch("choose_games", every, self.budget, every, self.chosen, games, self.counts)
+            arguments = (self.chosen, games, self.budget, *self.parameters, *buffers, leaves)
             launch(self.rule.device_select, games, *trees, *arguments)
             return games
         launch("select_roots", len(roots), *trees, self.backend.upload(roots, np.int64), len(roots), *buffers)
@@ -263,6 +280,11 @@ class DeviceWaves:
         change(Wave(*map(self.backend.download, wave)), Reached(*map(self.backend.download, reached)), *copies)
         for array, changed in zip(arrays, copies, strict=True):
             array[...] = self.backend.upload(changed, changed.dtype)
+
+
+def report_parts(games: int) -> tuple[slice, slice, slice]:
+    """Return where in the report of `DeviceWaves` the budget, the broken evaluations and the counts of games are."""
+    return slice(games), slice(games, 2 * games), slice(2 * games, None)
 
 
 def round_size(games: int) -> int:

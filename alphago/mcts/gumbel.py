@@ -116,9 +116,8 @@ class GumbelRule(SearchRule):
         # The different pairs of numbers (simulations planned, simulations done) of the games; they are few.
         pairs = np.unique([planned, planned - left], axis=1).T.tolist()
         sizes = [round_sizes(min(self.considered, readouts), readouts, done) for readouts, done in pairs]
-        # The largest of the games' next rounds, then of the rounds after these, and so on while every game has one.
-        # Rounds that only some games have are planned by a later call.
-        greatest = map(max, zip(*sizes, strict=False))
+        # The largest of the games' next rounds, then of the rounds after these, and so on.
+        greatest = map(max, itertools.zip_longest(*sizes, fillvalue=0))
         # A round with more candidates than `leaves` has a wave for every `leaves` of them.
         return [min(leaves, size) for size in greatest for _ in range(0, size, leaves)]
 
@@ -159,8 +158,7 @@ def round_sizes(considered: int, readouts: int, done: int) -> list[int]:
 
     A root with few legal actions has fewer than `considered` candidates, and its rounds have other sizes.  Their number
     is not known here, since only the trees have it, and it takes time to read them from a device.  So each size is the
-    greatest for any number of candidates up to `considered`.  There are as many sizes as rounds are left with
-    `considered` candidates; if there are further rounds, a later call of `plan` plans them.
+    greatest for any number of candidates up to `considered`, and there are as many sizes as rounds that any number has.
 
     Args:
         considered: the most candidates of a root.
@@ -168,8 +166,7 @@ def round_sizes(considered: int, readouts: int, done: int) -> list[int]:
         done: how many of them are done.
     """
     by_candidates = [rounds_left(candidates, readouts, done) for candidates in range(1, considered + 1)]
-    greatest = [max(sizes) for sizes in itertools.zip_longest(*by_candidates, fillvalue=0)]  # by round
-    return greatest[: len(by_candidates[-1])]
+    return [max(sizes) for sizes in itertools.zip_longest(*by_candidates, fillvalue=0)]  # by round
 
 
 def rounds_left(candidates: int, readouts: int, done: int) -> list[int]:

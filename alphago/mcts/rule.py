@@ -1,5 +1,6 @@
 """`SearchRule`: the steps in which searches differ; `SearchSettings`, which make it; functions that choose a move."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -74,16 +75,13 @@ class SearchRule(ABC):
         """Return a list with an entry for each of the next waves: how many leaves it may choose in one game.
 
         These waves run on a device one after the other.  Then the CPU looks at the games, and calls `plan` again for
-        those that have simulations left.  A wave may use up more simulations than it has leaves, since some end in
-        nodes that are evaluated already.  So the waves have leaves for about half of the simulations of the game that
-        has the fewest left, but there is always one wave.
+        those that have simulations left.
 
         Args:
             budget: int32 [B], the simulations left in each game; more than 0 in at least one.
             leaves: the greatest entry.
         """
-        fewest_left = int(budget[budget > 0].min())
-        return [leaves] * max(1, fewest_left // 2 // leaves)
+        return [leaves] * math.ceil(budget.max() / leaves)
 
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
         """Return whether the best action of each game is certain, bool [B].

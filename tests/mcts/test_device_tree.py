@@ -159,16 +159,21 @@ def test_analyses(env: GameEnv, rule: str, device: str) -> None:
         assert_same(*both)
 
 
-def test_batches_have_no_more_rows_than_leaves(device: str) -> None:
-    """Rounds know their sizes; games without readouts, and those that are done, leave the waves."""
+@pytest.mark.parametrize(
+    ("settings", "readouts", "sizes"),
+    [(ROUNDS, [16] * 4, [4 * 8, 4 * 4, 4 * 2, 4 * 2]), (Puct(), [8, 2, 0, 0], [2, 2, *[1] * 6])],
+)
+def test_batches_have_no_more_rows_than_leaves(
+    settings: SearchSettings, readouts: list[int], sizes: list[int], device: str
+) -> None:
+    """When the sizes of the last move's waves are known; games that are done leave them."""
     evaluator = DeviceHash(device)
-    search = Search(GO, evaluator, 4, ROUNDS)
-    search.run(np.full(4, 16, np.int32))
-    assert evaluator.sizes == [4, 4 * 8, 4 * 4, 4 * 2, 4 * 2]  # roots, and rounds of so many candidates
-    evaluator.sizes.clear()
-    search = Search(GO, evaluator, 4, Puct())
-    search.run(np.array([8, 2, 0, 0], np.int32))
-    assert evaluator.sizes == [2, 2, 2, *[1] * 6]
+    search = Search(GO, evaluator, 4, settings)
+    for _ in range(2):
+        evaluator.sizes.clear()
+        search.forget(np.arange(4))
+        search.run(np.array(readouts, np.int32))
+    assert evaluator.sizes == [np.count_nonzero(readouts), *sizes]
 
 
 def test_a_broken_evaluator_leaves_empty_trees(device: str) -> None:

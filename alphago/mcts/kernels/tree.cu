@@ -60,6 +60,21 @@ KERNEL improved_policy(GAMES, GUMBEL, float* policies, Long, int* winners) {
 SELECT(select_puct, PUCT, PUCT_OF)
 SELECT(select_gumbel, GUMBEL, GUMBEL_OF)
 
+// Chooses the n games of a wave: in the order of the games those with simulations left, then others. counts: int [1 +
+// waves], the number of waves so far, and for each the number of games that had simulations left.
+KERNEL choose_games(const int* budget, Long all, Long* chosen, Long n, int* counts) {
+    EACH(game, all) {
+        Long left = 0, before = 0;  // games with simulations left, and those of them before this one
+        for (Long other = 0; other < all; other++) {
+            left += budget[other] > 0;
+            before += other < game && budget[other] > 0;
+        }
+        Long place = budget[game] > 0 ? before : left + game - before;
+        if (place < n) chosen[place] = game;
+        if (game == 0) counts[++counts[0]] = (int)left;
+    }
+}
+
 // Makes the roots of games the leaves of a wave, a row each.
 KERNEL select_roots(GAMES, WAVE) {
     EACH_TREE {
