@@ -2,7 +2,7 @@
 
 export function listen(desk, say) {
   let tree, reasons, status = "";
-  desk.listen((message) => {
+  desk.tell = (message) => {
     const { jobs: { busy, job } } = desk;
     if (message.type === "notice" || message.type === "file") return say(message);
     if (message.type === "thinking") return say({ ...message, node: job.nodes[0], ...job.thought, limit: job.limit, analysis: desk.tree.nodes[job.nodes[0]].analysis });
@@ -13,5 +13,5 @@ export function listen(desk, say) {
     const { current, node, node: { analysis, comment } } = tree;
     return say({ ...message, node: current, line: tree.line().map((one) => one.node), view: tree.position, over: tree.over, result: tree.result, count: tree.count, players,
       strength, opponent, teach, lesson: desk.lesson === current, study, analysing, busy, analysis, comment, link: tree.linkHere() });
-  });
+  };
 }

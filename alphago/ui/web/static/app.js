@@ -69,7 +69,7 @@ export class App {
     this.keyTarget = options.widget ? element : document;
     this.keyTarget.addEventListener("keydown", this.keys);
     this.ticks = setInterval(() => this.drawColumn(false), 1000);
-    this.unlisten = desk.listen((message) => this.receive(message));
+    desk.tell = (message) => this.receive(message);
     this.resized = new ResizeObserver(() => this.draw());
     this.resized.observe(element);
   }
@@ -79,7 +79,7 @@ export class App {
     this.keyTarget.removeEventListener("keydown", this.keys);
     clearInterval(this.ticks);
     this.resized.disconnect();
-    this.unlisten();
+    this.desk.tell = () => {};
     this.root.replaceChildren();
   }
 

@@ -28,8 +28,8 @@ export class Desk {
   doing = Promise.resolve(); // the chain of all commands: each begins when the one before it has ended
   keeping = 0; // the timer after which the game is kept
   jobs = new EngineJobs(this);
-  /** @type {((message: Message) => void)[]} */
-  listeners = [];
+  /** Takes what the desk has to say: whoever shows the desk puts a function here. @type {(message: Message) => void} */
+  tell = () => {};
 
   /**
    * @param {ConstructorParameters<typeof Queries>[0]} connect makes what carries the queries
@@ -63,18 +63,7 @@ export class Desk {
     });
   }
 
-  /** Call back with each message, until the function that is returned is called. @param {(message: Message) => void} callback */
-  listen(callback) {
-    this.listeners.push(callback);
-    return () => { this.listeners = this.listeners.filter((one) => one !== callback); };
-  }
-
-  /** Send a message to all listeners. @param {Message} message */
-  tell(message) {
-    for (const listener of this.listeners) listener(message);
-  }
-
-  /** Tell the listeners that the state has changed, and keep the game soon. */
+  /** Tell that the state has changed, and keep the game soon. */
   changed() {
     this.tell({ type: "state" });
     clearTimeout(this.keeping);

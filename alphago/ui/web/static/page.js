@@ -20,9 +20,8 @@ const desk = openPage(places.play, socketCarrier, {
   take: (network, from) => location.assign(`/file?${new URLSearchParams({ network, link: from })}`),
 });
 
-const unlisten = desk.listen(async () => {
+desk.soon(async () => { // the server has told then which runs it watches
   if (!desk.offered.runs.length) return;
-  unlisten();
   const { Watch } = await import("./watch.js");
   new Watch(places.watch, (/** @type {number} */ run, /** @type {string} */ game) => {
     if (run >= 0) desk.send({ type: "run-game", run, game });
