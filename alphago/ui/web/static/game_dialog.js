@@ -35,10 +35,8 @@ export function openDialog(app) {
   };
   choose.addEventListener("change", fill);
   fill();
-  /** Begin the game, if all fields are valid. */
+  /** Begin the game. */
   const start = () => {
-    if (options.some(({ input }) => !input.reportValidity())) return;
-    dialog.close();
     /** @type {Record<string, Record<string, any>>} */
     const chosen = { options: {}, setup: {} };
     for (const { option, input } of options) {
@@ -48,12 +46,8 @@ export function openDialog(app) {
     const player = (/** @type {string} */ side) => ([side, "both"].includes(colour.value) ? "human" : "engine");
     app.send("new", { game: choose.value, ...chosen, black: player("black"), white: player("white") });
   };
-  dialog.replaceChildren(h("h2", buttons.new[0]), h("label", say.gameWord, choose), fields,
-    colours, h("div.ag-row",
-      button("begin", start, { class: "ag-main" }), button("cancel", () => dialog.close())));
-  dialog.onkeydown = (/** @type {any} */ event) => {
-    if (event.key === "Enter" && event.target.tagName !== "BUTTON") start();
-  };
+  dialog.replaceChildren(h("form", { method: "dialog", onsubmit: start }, h("h2", buttons.new[0]), h("label", say.gameWord, choose), fields,
+    colours, h("div.ag-row", h("button.ag-main", { type: "submit", "data-name": "begin" }, buttons.begin[0]), button("cancel", () => dialog.close()))));
   dialog.showModal();
 }
 
