@@ -165,13 +165,13 @@ JUDGED = """(([listed, visits]) => {
     const node = { move: 1, mover: 1, visits, win: 0.4, score: -1, analysis: { mean: [0.4, -1] } };
     return page.worthOf({ visits: before, analysis: { mover: 1, moves } }, node);
 })"""
-# The fault that is told once a server answers again that was lost, with nothing new.
+# The faults that are told of a server that is lost, and once it answers again, with nothing new.
 WATCHED = """(async (watch) => {
     Object.assign(Object.setPrototypeOf(watch, page.Watch.prototype), { draw() {} });
     await watch.update(); // Node.js cannot fetch it
-    const answer = { json: () => ({}), headers: new Map() };
-    globalThis.fetch = async (_, asked) => ({ ...answer, status: asked.headers["If-None-Match"] ? 304 : 200 });
-    return watch.update().then(() => watch.fault);
+    const lost = watch.fault;
+    globalThis.fetch = async () => ({ json: () => ({}) });
+    return watch.update().then(() => [lost.split(";")[0], watch.fault]);
 })"""
 # What a page hears, and how long it waits, that is one too many, and then asks more than the server takes.
 CARRIED = """((letters) => {
@@ -249,7 +249,7 @@ BEGINS = "getting ready; the first time takes some seconds …"
         ("replies", REPLY, [[0.5, 0.5], [[1, 49, 0.75]]], [0.5, [0.5, None], [None, None]]),
         ("replies", REPLY, [[0.5, 0.5], [[1, 400, 0.75]]], [0.75, [0.5, None], [0.25, None]]),
         ("replies", REPLY, [[0.6, 0.4], []], [0.5, [0.5, None], [None, None]]),
-        ("watch", WATCHED, {"tag": "x-1"}, ""),
+        ("watch", WATCHED, {}, ["The server does not answer", ""]),
         ("socket_carrier", CARRIED, MOST_MESSAGE, ["full", "full", 250, "full", "full", 500, "A file"]),
         ("players", THOUGHT, STATES, [5, 3]),
     ],

@@ -10,7 +10,6 @@ const EVERY = 4000; // milliseconds
 const MAIN = 4; // curves that are not folded
 
 export class Watch {
-  tag = ""; // the ETag of the answer that is shown
   x = "minutes";
   /** @type {OverviewView | null} */
   data = null;
@@ -31,13 +30,12 @@ export class Watch {
   async update() {
     let answer;
     try {
-      answer = await fetch(`/watch?x=${this.x}`, { cache: "no-store", headers: this.tag ? { "If-None-Match": this.tag } : {} });
-      if (answer.status === 304) return;
+      answer = await fetch(`/watch?x=${this.x}`); // what has not changed the browser has kept, by its ETag
       const data = await answer.json();
       if (data.error) throw new Error(data.error);
-      [this.data, this.tag, this.fault] = [data, answer.headers.get("ETag") || "", ""];
+      [this.data, this.fault] = [data, ""];
     } catch (error) {
-      [this.tag, this.fault] = ["", answer && error instanceof Error ? error.message : say.silent];
+      this.fault = answer && error instanceof Error ? error.message : say.silent;
     }
     this.draw();
   }
@@ -47,7 +45,7 @@ export class Watch {
     const { data, fault } = this;
     const figures = data ? data.panels.map(figureOf) : [];
     const axis = select({ "data-name": "axis", onchange: (/** @type {any} */ { target }) => {
-      [this.x, this.tag] = [target.value, ""];
+      this.x = target.value;
       this.update();
     } }, Object.fromEntries((data?.axes || []).map((name) => [name, name])), this.x);
     renew(this.element, [h("div.w-head", h("div.ag-tabs", { role: "group" }, h("button#to-board", { onclick: () => this.open(-1, "") }, buttons.play[0]),
