@@ -13,7 +13,9 @@ export class Queries {
     /** @type {Map<number, Asked>} */
     this.asked = new Map();
     this.tell = tell;
-    this.carrier = connect((answer) => this.hear(answer), () => this.again());
+    this.carrier = connect((answer) => this.hear(answer), () => { // queries without a last answer are sent again
+      for (const { query } of this.asked.values()) this.carrier.send(query);
+    });
   }
 
   /**
@@ -55,10 +57,5 @@ export class Queries {
     if (!answer.isDuringSearch) this.asked.delete(answer.id);
     if (answer.error) asked.fail(new Error(answer.error));
     else asked.hear(answer);
-  }
-
-  /** Send all queries without a last answer again. */
-  again() {
-    for (const { query } of this.asked.values()) this.carrier.send(query);
   }
 }
