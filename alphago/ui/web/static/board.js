@@ -105,8 +105,9 @@ export class Board {
   /** Show a scene. @param {Scene} scene @param {boolean} [moves] whether changes on the board are shown as motion */
   show(scene, moves = false) {
     const { game } = this;
-    if (this.scene?.view !== scene.view) this.hovered = this.cursor ? this.cursorAction() : null;
+    const isOther = this.scene?.view !== scene.view;
     this.scene = scene;
+    if (isOther) this.hovered = this.cursorAction();
     const text = game.surface === "text";
     this.stack.hidden = text;
     this.showWords(text);
@@ -187,14 +188,9 @@ export class Board {
     if (this.listener.hover) this.listener.hover(action);
   }
 
-  /** The actions that can be clicked, row by row, for the cursor. */
-  rows() {
-    return this.scene ? rowsOf(this.game, this.scene.view.toPlay) : [];
-  }
-
   /** Move the cursor by columns and rows; the first call puts it in the middle. @param {number} dx @param {number} dy */
   moveCursor(dx, dy) {
-    const rows = this.rows();
+    const rows = rowsOf(this.game, /** @type {Scene} */ (this.scene).view.toPlay);
     if (!rows.length) return;
     const middle = Math.floor(rows.length / 2);
     const [x, y] = this.cursor || [Math.floor(rows[middle].length / 2), middle];
@@ -208,7 +204,7 @@ export class Board {
   cursorAction() {
     if (!this.cursor) return null;
     const [x, y] = this.cursor;
-    return this.rows()[y]?.[x] ?? null;
+    return rowsOf(this.game, /** @type {Scene} */ (this.scene).view.toPlay)[y]?.[x] ?? null;
   }
 
   /** Click the action that the cursor is on. */
