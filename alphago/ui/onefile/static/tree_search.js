@@ -47,14 +47,13 @@ export async function loadTree(module) {
 /** A copy of a node's numbers, which is valid until the next wave. */
 export class TreeNode {
   /**
-   * @param {Pick<TreeSearch, "tree" | "actions" | "forecasts">} search
+   * @param {TreeSearch} search
    * @param {number} index
    */
-  constructor({ tree, actions, forecasts }, index) {
-    this.tree = tree;
+  constructor(search, index) {
+    const { tree } = search;
+    this.search = search;
     this.index = index;
-    this.actions = actions;
-    this.forecasts = forecasts;
     this.action = tree.action[index];
     this.mover = tree.mover[index];
     this.prior = tree.prior[index];
@@ -65,26 +64,26 @@ export class TreeNode {
 
   /** @returns {TreeNode[]} */
   get children() {
+    const { search, search: { tree } } = this;
     const children = [];
-    for (let child = this.tree.first_child[this.index]; child !== NONE; child = this.tree.next_sibling[child]) {
-      children.push(new TreeNode(this, child));
-    }
+    for (let child = tree.first_child[this.index]; child !== NONE; child = tree.next_sibling[child]) children.push(new TreeNode(search, child));
     return children;
   }
 
   /** The priors of the actions that have no child yet; -1 where there is one, 0 for illegal ones. */
   get waiting() {
-    return this.tree.waiting.subarray(this.index * this.actions, (this.index + 1) * this.actions);
+    const { actions, tree } = this.search;
+    return tree.waiting.subarray(this.index * actions, (this.index + 1) * actions);
   }
 
   /** In points, for `mover`; null if unknown. */
   get score() {
-    return this.forecasts[this.index]?.score ?? null;
+    return this.search.forecasts[this.index]?.score ?? null;
   }
 
   /** By point, for `mover`; null if unknown. */
   get ownership() {
-    return this.forecasts[this.index]?.ownership ?? null;
+    return this.search.forecasts[this.index]?.ownership ?? null;
   }
 }
 
@@ -168,12 +167,9 @@ export class TreeSearch {
   advance(action) {
     const { parent, used } = this.tree;
     const child = this.root.children.find((node) => node.action === action);
-    const kept = child ? [child.index] : [];
-    const below = new Set(kept);
-    for (let node = child ? child.index + 1 : used[0]; node < used[0]; node += 1) { // children come behind their parents
-      if (below.has(parent[node])) kept.push(node) && below.add(node);
-    }
-    this.forecasts = kept.map((node) => this.forecasts[node]);
+    const kept = new Set(child ? [child.index] : []);
+    for (let node = 1; node < used[0]; node += 1) if (kept.has(parent[node])) kept.add(node); // children come behind their parents
+    this.forecasts = Array.from(kept, (node) => this.forecasts[node]);
     this.tree.budget[0] = action;
     this.kernels.advance(...this.games, this.places.budget);
     const { position } = this;
@@ -209,8 +205,7 @@ export class TreeSearch {
    */
   async finish(leaves) {
     const { tree, places, forecasts, actions } = this;
-    const end = tree.leaf.subarray(0, leaves).indexOf(NONE);
-    const found = [...tree.leaf.subarray(0, end < 0 ? leaves : end)];
+    const found = [...tree.leaf.subarray(0, leaves)].filter((leaf) => leaf !== NONE);
     const positions = found.map((leaf) => this.positionAt(leaf));
     const decisive = positions.map((position) => (this.settings.decisive_moves && !position.over ? position.decisive() : NONE));
     const open = positions.filter(({ over }, i) => !over && decisive[i] === NONE);
