@@ -5,7 +5,7 @@ import { column } from "./column.js";
 import { bytesOf, click, download } from "./effects.js";
 import { h, renew } from "./elements.js";
 import { isToBeLookedInto } from "./ending.js";
-import { Graph } from "./graph.js";
+import { drawGraph } from "./graph.js";
 import { obeyKey } from "./keys.js";
 import { asPlayed, nextMistake } from "./losses.js";
 import { showHere } from "./move_list.js";
@@ -30,7 +30,6 @@ export class App {
   hintsRead = keptHints();
   step = 1; // of the slider of strength, which stays where it is while the engine follows the person's
   clock = new Clock();
-  graph = new Graph(this);
   side = h("div.ag-side");
   dialog = h("dialog.ag-dialog#dialog", { "aria-label": buttons.new[0] });
   file = h("input", { type: "file", accept: ".sgf,.json,text/plain", hidden: true, "data-name": "file", onchange: () => {
@@ -47,6 +46,7 @@ export class App {
   /** @type {Desk["tree"] | null} */
   lookedInto = null; // the game whose positions were evaluated at its end
   frame = 0; // the animation frame in which `drawSoon` draws
+  gone = new AbortController(); // of the listener of keys
 
   /** @param {HTMLElement} element @param {Desk} desk @param {Options} options */
   constructor(element, desk, options) {
@@ -65,9 +65,8 @@ export class App {
       event.preventDefault();
       this.read(event.dataTransfer?.files[0]);
     };
-    this.keys = (/** @type {any} */ event) => obeyKey(this, event);
-    this.keyTarget = options.widget ? element : document;
-    this.keyTarget.addEventListener("keydown", this.keys);
+    const { signal } = this.gone;
+    (options.widget ? element : document).addEventListener("keydown", (event) => obeyKey(this, event), { signal });
     this.ticks = setInterval(() => this.drawColumn(false), 1000);
     desk.tell = (message) => this.receive(message);
     this.resized = new ResizeObserver(() => this.draw());
@@ -76,7 +75,7 @@ export class App {
 
   /** Remove the app from its element, with all listeners. */
   destroy() {
-    this.keyTarget.removeEventListener("keydown", this.keys);
+    this.gone.abort();
     clearInterval(this.ticks);
     this.resized.disconnect();
     this.desk.tell = () => {};
@@ -243,7 +242,7 @@ export class App {
     renew(side, column(this, all));
     for (const rows of all ? side.querySelectorAll(".ag-played") : []) showHere(rows);
     for (const shown of all ? side.querySelectorAll(".ag-tree") : []) showNode(shown);
-    for (const place of side.querySelectorAll(".ag-graph")) this.graph.draw(place, all);
+    for (const place of side.querySelectorAll(".ag-graph")) drawGraph(this, place);
   }
 
   /** Draw what a search changes, at most once a frame. */

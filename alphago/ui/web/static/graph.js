@@ -13,61 +13,44 @@ const STEEPEST = 0.4; // height of the bar of a mistake of the worst class, as a
 /** @param {number} x @param {number} y @param {string} text @param {string} anchor */
 const label = (x, y, text, anchor, kind = "") => s("text", { x, y, "text-anchor": anchor, class: `ag-axis ${kind}` }, text);
 
-export class Graph {
-  element = s("svg", { width: "100%", height: "100%", "aria-hidden": "true" });
-  size = { width: 0, height: 0 };
-
-  /** @param {App} app */
-  constructor(app) {
-    this.app = app;
-  }
-
-  /** Draw the graph of the line on the board. @param {Element} place @param {boolean} anew whether the place's size may have changed */
-  draw(place, anew) {
-    const { tree, tree: { node, view: { sides } } } = this.app.desk;
-    const all = tree.line();
-    const known = all.filter(({ win }) => win !== null).length;
-    if (anew || !this.size.height) this.size = place.getBoundingClientRect();
-    const { width, height: high } = this.size;
-    if (!high) return; // not shown
-    const right = width - RIGHT;
-    const height = (/** @type {number} */ share) => TOP + (high - TOP - BOTTOM) * (1 - share);
-    const x = (/** @type {number} */ i) => LEFT + (right - LEFT) * (all.length > 1 ? i / (all.length - 1) : 0);
-    const { moves, wins, leads } = curvesOf(all);
-    const most = Math.max(LEAST_LEAD, ...leads.map(([, lead]) => Math.abs(lead)));
-    const path = (/** @type {Point[]} */ points) => points.map(([i, share], at) => `${at ? "L" : "M"}${x(i).toFixed(1)} ${height(share).toFixed(1)}`).join("");
-    const lines = [path(wins), path(leads.map(([i, lead]) => [i, 0.5 + lead / most / 2])), moves.map(path).join("")];
-    const dots = known * DOTTED < width ? all.flatMap((one, i) => (one.win === null ? []
-      : [s("circle.ag-win-dot", { cx: x(i), cy: height(one.win), r: 1.8 })])) : [];
-    const wide = Math.min(0.8 * (x(1) - LEFT), 5);
-    const mistakes = lossesOf(all).filter(isMistake).map(({ number, win, points }) => {
-      const kind = kindOf(win, points);
-      const top = height(STEEPEST * kind / (LOSSES.length - 1));
-      return s("rect", { x: x(number) - wide / 2, y: top, width: wide, height: height(0) - top, fill: LOSSES[kind], class: wide > 3 && "ag-mistake" });
-    });
-    const here = all.indexOf(node);
-    const { score } = node;
-    if (score !== null) dots.push(s("circle.ag-score-axis", { cx: x(here), cy: height(0.5 + score / most / 2), r: 3 }));
-    const scored = all.some((one) => one.score !== null);
-    if (this.element.parentElement !== place) place.replaceChildren(this.element);
-    renew(this.element, [
-      s("rect.ag-plot", { x: LEFT, y: TOP, width: right - LEFT, height: high - TOP - BOTTOM }),
-      s("path", { d: `M${LEFT} ${height(0.5)}H${right}`, class: "ag-even" }),
-      s("path", { d: `M${x(here)} ${TOP}V${high - BOTTOM}`, class: "ag-here" }),
-      ...mistakes, ...lines.map((d, i) => s("path", { d, class: `ag-${["faint", "score", "win"][i]}-line` })), ...dots,
-      ...[1, 0.5, 0].map((share) => label(LEFT - 3, height(share) + 7 * share, `${100 * share}%`, "end")),
-      ...(scored ? [1, 0].map((share) => label(right + 6, height(share) + 7 * share, margin(most * (2 * share - 1), sides, 0), "start", "ag-score-axis")) : []),
-      s("text.ag-axis", { x: 2, y: high - 3 }, s("tspan.ag-win-axis", fill(say.winKey, sides[0])),
-        scored && s("tspan.ag-score-axis", say.leadKey), mistakes.length > 0 && [s("tspan", { fill: LOSSES[4] }, " ▮"), say.barKey]),
-      label(width - 2, high - 3, String(all.length - 1), "end")]);
-  }
-
-  /** Go to the position under a click. @param {any} event */
-  click({ clientX, currentTarget }) {
-    const line = this.app.desk.tree.line();
-    const box = currentTarget.getBoundingClientRect();
-    const share = (clientX - box.left - LEFT) / (box.width - LEFT - RIGHT);
-    const index = Math.round(Math.min(Math.max(share, 0), 1) * (line.length - 1));
-    this.app.send("go", { node: line[index].node });
-  }
+/** Draw the graph of the line on the board. @param {App} app @param {HTMLElement} place */
+export function drawGraph(app, place) {
+  const { tree, tree: { node, view: { sides } } } = app.desk;
+  const all = tree.line();
+  const known = all.filter(({ win }) => win !== null).length;
+  const { width, height: high } = place.getBoundingClientRect();
+  if (!high) return; // not shown
+  const right = width - RIGHT;
+  const height = (/** @type {number} */ share) => TOP + (high - TOP - BOTTOM) * (1 - share);
+  const x = (/** @type {number} */ i) => LEFT + (right - LEFT) * (all.length > 1 ? i / (all.length - 1) : 0);
+  const { moves, wins, leads } = curvesOf(all);
+  const most = Math.max(LEAST_LEAD, ...leads.map(([, lead]) => Math.abs(lead)));
+  const path = (/** @type {Point[]} */ points) => points.map(([i, share], at) => `${at ? "L" : "M"}${x(i).toFixed(1)} ${height(share).toFixed(1)}`).join("");
+  const lines = [path(wins), path(leads.map(([i, lead]) => [i, 0.5 + lead / most / 2])), moves.map(path).join("")];
+  const dots = known * DOTTED < width ? all.flatMap((one, i) => (one.win === null ? []
+    : [s("circle.ag-win-dot", { cx: x(i), cy: height(one.win), r: 1.8 })])) : [];
+  const wide = Math.min(0.8 * (x(1) - LEFT), 5);
+  const mistakes = lossesOf(all).filter(isMistake).map(({ number, win, points }) => {
+    const kind = kindOf(win, points);
+    const top = height(STEEPEST * kind / (LOSSES.length - 1));
+    return s("rect", { x: x(number) - wide / 2, y: top, width: wide, height: height(0) - top, fill: LOSSES[kind], class: wide > 3 && "ag-mistake" });
+  });
+  const here = all.indexOf(node);
+  const { score } = node;
+  if (score !== null) dots.push(s("circle.ag-score-axis", { cx: x(here), cy: height(0.5 + score / most / 2), r: 3 }));
+  const scored = all.some((one) => one.score !== null);
+  place.onclick = ({ clientX }) => { // go to the position under a click
+    const share = (clientX - place.getBoundingClientRect().left - LEFT) / (right - LEFT);
+    app.send("go", { node: all[Math.round(Math.min(Math.max(share, 0), 1) * (all.length - 1))].node });
+  };
+  renew(place, [s("svg", { width: "100%", height: "100%", "aria-hidden": "true" },
+    s("rect.ag-plot", { x: LEFT, y: TOP, width: right - LEFT, height: high - TOP - BOTTOM }),
+    s("path", { d: `M${LEFT} ${height(0.5)}H${right}`, class: "ag-even" }),
+    s("path", { d: `M${x(here)} ${TOP}V${high - BOTTOM}`, class: "ag-here" }),
+    ...mistakes, ...lines.map((d, i) => s("path", { d, class: `ag-${["faint", "score", "win"][i]}-line` })), ...dots,
+    ...[1, 0.5, 0].map((share) => label(LEFT - 3, height(share) + 7 * share, `${100 * share}%`, "end")),
+    ...(scored ? [1, 0].map((share) => label(right + 6, height(share) + 7 * share, margin(most * (2 * share - 1), sides, 0), "start", "ag-score-axis")) : []),
+    s("text.ag-axis", { x: 2, y: high - 3 }, s("tspan.ag-win-axis", fill(say.winKey, sides[0])),
+      scored && s("tspan.ag-score-axis", say.leadKey), mistakes.length > 0 && [s("tspan", { fill: LOSSES[4] }, " ▮"), say.barKey]),
+    label(width - 2, high - 3, String(all.length - 1), "end"))]);
 }

@@ -35,8 +35,7 @@ export function studyPane(app, all) {
         modes, modeOf(found, look.mode)),
       box("ownership", () => app.flip("ownership"), look.ownership, !view.territory || Boolean(found && !found.ownership)),
       box("numbers", () => app.flip("numbers"), look.numbers, view.surface === "houses")), // no piece there came with one move
-    h("div.ag-graph", { role: "img", "aria-label": say.graph, hidden: line.filter(({ win }) => win !== null).length < 2,
-      onclick: (/** @type {MouseEvent} */ event) => app.graph.click(event) }, same()),
+    h("div.ag-graph", { role: "img", "aria-label": say.graph, hidden: line.filter(({ win }) => win !== null).length < 2 }, same()),
     table(app, found, even), all || jobs.busy === "review" ? moveList(app, true) : same(), all ? variations(app) : same());
 }
 
