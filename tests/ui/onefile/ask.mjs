@@ -133,9 +133,9 @@ const ANSWERS = {
       for (const action of [...actions, null]) { // the tree is kept from move to move
         if (readouts) for (let left = readouts; left > 0;) left -= await search.wave(left);
         else await search.expandRoot();
-        told.push({ best: search.ranked()[0]?.action ?? search.root.next, move: moveOf(search, pass), analysis: replyOf(search, true), value: search.value,
+        told.push({ best: search.ranked()[0]?.action ?? search.root.next, move: moveOf(search, pass), analysis: replyOf(search, true, [...search.root.waiting.keys()]), value: search.value,
           level: level && await levelChances(search, level, pass),
-          resigns: level && resigns(search, 0.1, shape[0] * shape[1], level, lost), priors: [...search.root.waiting], visits: search.root.children.map((child) => [child.action, child.visits]) });
+          resigns: level && resigns(search, 0.1, shape[0] * shape[1], level, lost), visits: search.root.children.map((child) => [child.action, child.visits]) });
         if (action !== null) search.advance(action);
       }
       found.push(told);

@@ -37,12 +37,12 @@ OWARE += [new("oware", repetition="no", remainder="nobody")]
 FOUR = [HELLO, *plays(*"DDCDDDD")]
 
 
-def reply(mover: int, win: float, score: float | None, best: int) -> dict[str, Any]:
+def reply(mover: int, win: float, score: float | None, best: str = "A1") -> dict[str, Any]:
     """What a search finds: Black's chance and lead, and one move, as good as the position."""
     lead = {} if score is None else {"scoreLead": score}
     move = {"move": best, "visits": 99, "prior": 1.0, "winrate": win, "pv": [best], **lead}
     root = {"visits": 100, "winrate": win, "currentPlayer": "B" if mover > 0 else "W", **lead}
-    return {"moveInfos": [move], "rootInfo": root, "policy": [0.2, 0.8], "best": best}
+    return {"moveInfos": [move], "rootInfo": root, "policy": [0.2, 0.8], "best": 0}
 
 
 def facts_of(env: GameEnv) -> dict[str, object]:
@@ -59,9 +59,8 @@ def test_a_bad_move_is_answered_by_the_offer_to_take_it_back(
 ) -> None:
     """White loses what Black gains; without points, 5 % of winning count as one."""
     env = GoEnv(5).match_variant()
-    best = env.from_text("C3")
-    before = reply(1, 0.5, None if after[1] is None else 3.0, best)
-    found = [before, reply(-1, *after, 0), reply(-1, 0.5, None, 0)]
+    before = reply(1, 0.5, None if after[1] is None else 3.0, "C3")
+    found = [before, reply(-1, *after), reply(-1, 0.5, None)]
     sent = [HELLO, {"type": "teach", "points": 2}, *plays("D4"), {"type": "stop"}]
     answers = ask("desk", facts=facts_of(env), messages=sent, found=found)
     messages = [message for answer in answers for message in answer["told"]]
@@ -70,7 +69,7 @@ def test_a_bad_move_is_answered_by_the_offer_to_take_it_back(
     last = messages[-1]
     assert (last["lesson"], last["view"]["moves"], last["teach"]) == (bool(told), 1 if told else 2, 2)
     if told:
-        assert (why[0]["node"], why[0]["best"]) == (0, best)
+        assert (why[0]["node"], why[0]["best"]) == (0, env.from_text("C3"))
 
 
 @pytest.mark.parametrize(

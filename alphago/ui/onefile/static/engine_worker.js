@@ -30,6 +30,7 @@ import { TreeSearch, loadTree } from "./tree_search.js";
  * @property {number} number
  * @property {Record<string, any>} options of the game
  * @property {number[]} moves that lead to the position
+ * @property {string[]} names of the actions
  * @property {[number, number]} shape of a plane
  * @property {number} readouts simulations to add to the tree; 0 for the network alone
  * @property {number | null} seconds
@@ -220,7 +221,7 @@ class Searcher {
     const { position, root } = search;
     const forecasts = "ownership" in this.model.manifest.outputs;
     /** @type {Found} */
-    const found = { number: request.number, isDuringSearch: !over, searched: done, ...replyOf(search, forecasts),
+    const found = { number: request.number, isDuringSearch: !over, searched: done, ...replyOf(search, forecasts, request.names),
       best: chances ? drawn(chances, Math.random()) : moveOf(search, this.model.pass),
       resigns: over && resigns(search, request.resign, request.shape[0] * request.shape[1], level, this.lost),
       opponent: request.even ? this.opponent : "",

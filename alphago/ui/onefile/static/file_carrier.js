@@ -75,21 +75,15 @@ export class FileCarrier {
     const chosen = play && level !== null && level !== levels.length ? level : null;
     const terms = chosen !== null && chosen !== EVEN ? levels[chosen - 1] : null;
     const readouts = terms ? terms.readouts : maxVisits - 1;
-    this.engine.search({ number: id, options, moves: position.line.map(({ action }) => action), shape: /** @type {any} */ (view).shape, readouts, seconds: maxTime, level: terms,
+    this.engine.search({ number: id, options, moves: position.line.map(({ action }) => action), names: view.names, shape: view.shape, readouts, seconds: maxTime, level: terms,
       even: chosen === EVEN ? levels : null, resign, most: most(view) + (play ? readouts : 0) }, (found) => {
-      const reply = named(found, view.names);
-      const chosenMove = !play || found.isDuringSearch ? {} : { play: found.resigns && maxVisits > 1 ? "resign" : view.names[found.best], opponent: found.opponent };
-      this.hear({ ...reply, ...chosenMove, id });
+      this.hear({ ...found, play: found.resigns && maxVisits > 1 ? "resign" : view.names[found.best], id });
     }, (fault) => this.fail(id, fault));
   }
 }
 
 /** The most readouts of one search, whose tree must fit into TREE_BYTES. @param {GameView} view */
 const most = ({ names }) => Math.min(MOST_READOUTS, Math.floor(TREE_BYTES / (5 * names.length)));
-
-/** A reply with the names of moves. @param {Found} found @param {string[]} names */
-const named = ({ raw, best, resigns, opponent, number, ...reply }, names) => ({ ...reply,
-  moveInfos: reply.moveInfos.map((info) => ({ ...info, move: names[info.move], pv: info.pv.map((move) => names[move]) })) });
 
 /**
  * What the board shows.
@@ -139,10 +133,7 @@ const ANSWERS = {
   },
   save(file, query) {
     const { nodes, end, names } = query;
-    /** @type {[string, string][]} */
-    const moves = [];
-    for (let at = end; at > 0; at = nodes[at].parent) moves.unshift(["", nodes[at].move]);
-    const { begun, position } = file.position({ ...query, moves });
+    const { begun, position } = file.position(query);
     const { dead, loser } = nodes[end];
     const result = loser ? `${loser > 0 ? "W" : "B"}+R` : shown(begun.view, position, dead && countOf(position, dead)).result?.short || "";
     return { name: "game.sgf", text: sgf(begun, nodes, names, result) };
@@ -155,7 +146,7 @@ const ANSWERS = {
   async count(file, query) {
     const { begun: { options, view }, position } = file.position(query);
     const moves = position.line.slice(0, -2).map(({ action }) => action); // without the passes, which leave no stone dead
-    const { raw } = await /** @type {Promise<Found>} */ (new Promise((tell, fail) => file.engine.search({ number: query.id, options, moves, shape: /** @type {any} */ (view).shape,
+    const { raw } = await /** @type {Promise<Found>} */ (new Promise((tell, fail) => file.engine.search({ number: query.id, options, moves, names: view.names, shape: view.shape,
       readouts: 0, seconds: null, level: null, even: null, resign: -1, most: most(view) }, tell, fail)));
     return shown(view, position, countOf(position, raw ? deadStones(/** @type {any} */ (position), raw) : []));
   },

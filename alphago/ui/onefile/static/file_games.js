@@ -1,9 +1,11 @@
 // The games that a file offers: boards as alphago/ui/onefile/page.py describes them, options that are chosen, links.
 
+/** @typedef {GameView & {shape: [number, number]}} OwnView also the shape of a plane */
+
 /**
  * A game on one board.
  * @typedef {object} BoardFacts
- * @property {GameView} view
+ * @property {OwnView} view
  * @property {Record<string, any>} options of the rules
  * @property {Record<string, number[]>} handicaps the points of Black's stones, by their number
  * @property {import("./even_level.js").MeasuredLevel[]} levels from the weakest on
@@ -20,7 +22,7 @@
 /**
  * A game that is begun.
  * @typedef {object} BegunGame
- * @property {GameView} view
+ * @property {OwnView} view
  * @property {Record<string, any>} options of its rules, and the points of a handicap
  * @property {number} handicap
  * @property {import("./even_level.js").MeasuredLevel[]} levels

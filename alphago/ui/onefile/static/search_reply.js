@@ -1,4 +1,4 @@
-// What a search has found, in the fields of KataGo's analysis protocol, with actions as numbers (alphago/ui/web/answers.py).
+// What a search has found, in the fields of KataGo's analysis protocol (alphago/ui/web/answers.py).
 
 /** @typedef {import("./tree_search.js").TreeSearch} TreeSearch */
 /** @typedef {import("./tree_search.js").TreeNode} TreeNode */
@@ -52,18 +52,19 @@ function lineFrom(node) {
  * The reply for what a search has found so far.
  * @param {TreeSearch} search
  * @param {boolean} forecasts whether the network tells scores and ownership
+ * @param {string[]} names of the actions
  */
-export function replyOf(search, forecasts) {
+export function replyOf(search, forecasts, names) {
   const { root, position } = search;
   const mover = position.toPlay;
   const rate = (/** @type {number} */ value) => rounded((1 + mover * value) / 2, 4);
   const lead = (/** @type {number | null} */ score) => (score === null ? {} : { scoreLead: rounded(mover * score, 2) });
   const ranked = search.ranked().map((node) => ({ node, value: node.sum / node.visits, score: forecasts ? meansBelow(node, mover).score : null }));
   const [best] = ranked; // as in the package none is better than the best: a better value comes from fewer visits
-  const moveInfos = ranked.map(({ node: { action: move, visits, prior }, node, value, score }) => ({ move, visits, prior: rounded(prior, 4),
-    winrate: rate(Math.min(value, best.value)), ...lead(score === null ? null : Math.min(score, best.score ?? score)), pv: lineFrom(node) }));
-  const policy = Array.from(position.legal(), (legal, action) => (legal ? rounded(root.waiting?.[action] || 0, 6) : -1));
-  for (const { action, prior } of root.children) policy[action] = rounded(prior, 6);
+  const moveInfos = ranked.map(({ node: { action, visits, prior }, node, value, score }) => ({ move: names[action], visits, prior: rounded(prior, 4),
+    winrate: rate(Math.min(value, best.value)), ...lead(score === null ? null : Math.min(score, best.score ?? score)), pv: lineFrom(node).map((move) => names[move]) }));
+  const priors = search.priors();
+  const policy = Array.from(position.legal(), (legal, action) => (legal ? rounded(priors[action], 6) : -1));
   const { score = null, owners = null } = forecasts ? meansBelow(root, mover, true) : {};
   return {
     moveInfos,

@@ -379,9 +379,10 @@ const COMMANDS = {
     const { players, strength, tree, tree: { view } } = desk;
     const names = tree.names.map((name, i) => name || (players[i] === ENGINE ? `alphago ${strength.network}` : view.sides[i]));
     const isText = view.sgf || tree.file;
+    const end = view.sgf ? tree.line().at(-1)?.node : tree.current;
     const link = { format: FORMAT, link: tree.linkHere() };
     const { name, text } = !isText ? { name: `${view.name}.json`, text: `${JSON.stringify(link, null, 2)}\n` }
-      : await desk.queries.ask({ action: "save", ...tree.record(true), names, end: view.sgf ? tree.line().at(-1)?.node : tree.current });
+      : await desk.queries.ask({ action: "save", ...tree.record(true), names, end, moves: tree.moves(end) });
     desk.tell({ type: "file", name, text });
     return false;
   },
