@@ -349,16 +349,13 @@ const COMMANDS = {
     else if (desk.strength.level === null) jobs.move({ maxVisits: 2 }); // the best move so far; levels do not think long
   },
   study(desk, { study = desk.study, analysing = desk.analysing }) {
-    [desk.study, desk.analysing] = [study, analysing];
+    [desk.study, desk.analysing] = [study || (analysing && !desk.analysing), analysing]; // what begins to analyse studies
     if (!desk.jobs.job || desk.jobs.busy === "analyse") { // a job of another purpose goes on
       desk.jobs.stop();
       desk.look();
     }
   },
-  toggle(desk, { what }) {
-    const isOn = !desk[/** @type {"study" | "analysing"} */ (what)];
-    COMMANDS.study(desk, { study: isOn || (what === "analysing" && desk.study), ...(what === "analysing" ? { analysing: isOn } : {}) });
-  },
+  toggle: (desk, { what }) => COMMANDS.study(desk, { [what]: !desk[/** @type {"study" | "analysing"} */ (what)] }),
   why(desk) {
     const { tree, tree: { node: { parent } } } = desk;
     if (parent < 0) throw new Error("there is no move to explain");
