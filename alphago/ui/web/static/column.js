@@ -1,8 +1,8 @@
 // Beside the board: the game, who plays, what goes on, and one of three panes: play, study, menu.
 
-import { actionBar } from "./action_bar.js";
 import { h, same } from "./elements.js";
 import { button } from "./icons.js";
+import { FAR } from "./keys.js";
 import { menuPane } from "./menu.js";
 import { playPane } from "./play_pane.js";
 import { playersOf } from "./players.js";
@@ -35,3 +35,20 @@ export function column(app, all) {
 const aboutOf = ({ options }) => options
   .filter(({ at_start: atStart, title, value }) => !atStart && value !== "" && !/ |^(size|height|width)$/i.test(title))
   .map(({ title, value, choices }) => (choices.length ? `${value} ${title.toLowerCase()}` : `${title.toLowerCase()} ${value}`)).join(" · ");
+
+/** What is done in a game: pass, undo, resign; and steps through it. @param {App} app */
+function actionBar(app) {
+  const { desk: { jobs, tree, tree: { over, position, view: { pass } } } } = app;
+  /** @type {(name: string, count: number, disabled: boolean) => any} */
+  const step = (name, count, disabled) => button(name, () => app.send("step", { count }), { disabled });
+  const isFirst = tree.current === 0;
+  const isLast = !tree.nextOf(tree.node);
+  const barred = jobs.busy === "move" || !position.legal.includes(pass ?? -1); // a click is told why
+  return h("div.ag-actions",
+    h("div.ag-steps", step("first", -FAR, isFirst), step("back", -1, isFirst), step("on", 1, isLast), step("last", FAR, isLast)),
+    h("div.ag-verbs",
+      button("pass", () => app.play(pass), { hidden: pass === null, disabled: over, "aria-disabled": String(barred) }),
+      button("undo", () => app.send("undo"), { disabled: isFirst && !over }),
+      button("redo", () => app.send("redo"), { disabled: isLast }),
+      button("resign", () => app.send("resign"), { disabled: over })));
+}

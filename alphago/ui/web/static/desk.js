@@ -72,13 +72,8 @@ export class Desk {
 
   /** Keep the game for a reload, at once. */
   keep() {
-    if (this.tree) this.keeper.keep(this.record());
-  }
-
-  /** All that is kept for a reload. @returns {Kept} */
-  record() {
-    const { players, strength, teach, study } = this;
-    return { ...this.tree.record(), players, strength, teach, study, here: this.tree.linkHere(), result: this.tree.result?.text || "" };
+    const { players, strength, teach, study, tree } = this;
+    if (tree) this.keeper.keep({ ...tree.record(), players, strength, teach, study, here: tree.linkHere(), result: tree.result?.text || "" });
   }
 
   // --- games ---

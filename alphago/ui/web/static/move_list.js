@@ -1,11 +1,14 @@
 // The moves of the current line with what each gave away; a click goes there.
 
-import { dotOf } from "./ending.js";
+import { kindOf, LOSSES } from "./candidates.js";
 import { h } from "./elements.js";
 import { COLOURS } from "./geometry.js";
-import { button } from "./icons.js";
+import { button, dot } from "./icons.js";
 import { isMistake, lossesOf, lossText, nextMistake } from "./losses.js";
 import { fill, say } from "./words.js";
+
+/** A dot in the colour of a loss. @param {Loss} loss */
+export const dotOf = ({ win, points }) => dot(LOSSES[kindOf(win, points)]);
 
 /** The list of the moves played. @param {App} app @param {boolean} judged whether it has what each move gave away */
 export function moveList(app, judged) {
