@@ -65,14 +65,14 @@ const ANSWERS = {
   async desk({ facts, messages, found = [] }) {
     const { Desk } = await load("desk");
     await rulesOf(facts.game);
-    const { FileCarrier } = await load("file_carrier");
+    const { fileCarrier } = await load("file_carrier");
     const engine = { stop() {}, search(request, tell) {
       const next = found.shift();
       if (next) queueMicrotask(() => tell({ isDuringSearch: false, searched: 100, resigns: false, opponent: "", raw: null, ownership: null, ...next }));
     } };
     let [told, asked] = [[], []];
     const desk = new Desk((hear) => {
-      const file = new FileCarrier(facts, engine, hear);
+      const file = fileCarrier(facts, engine, hear);
       return { send(query) {
         asked.push(query);
         file.send(query);

@@ -15,71 +15,99 @@ const EVEN = "even";
 const MOST_READOUTS = 100000;
 const TREE_BYTES = 128 * 1024 * 1024; // most bytes of the priors and owners in one tree
 
-export class FileCarrier {
-  /**
-   * @param {Facts} facts
-   * @param {Pick<Engine, "number" | "search" | "stop">} engine
-   * @param {(answer: any) => void} hear
-   */
-  constructor(facts, engine, hear) {
-    this.facts = facts;
-    this.engine = engine;
-    this.hear = hear;
-  }
-
-  /** Answer a query. @param {Query} query */
-  async send(query) {
-    const { id, action } = query;
-    try {
-      if (action === "terminate") {
-        if (query.terminateId === this.engine.number) this.engine.stop();
-      } else if (action) {
-        if (!ANSWERS[action]) throw new Error("this file cannot do that: alphago web can");
-        this.hear({ ...await ANSWERS[action](this, query), id });
-      } else this.search(query);
-    } catch (error) {
-      this.fail(id, error);
-    }
-  }
-
-  /** Answer a query with an error. @param {number} id @param {any} error */
-  fail(id, error) {
-    this.hear({ id, error: error instanceof Error ? error.message : String(error) });
-  }
-
-  // --- games and positions ---
-
+/**
+ * The carrier of a file's page.
+ * @param {Facts} facts
+ * @param {Pick<Engine, "number" | "search" | "stop">} engine
+ * @param {(answer: any) => void} hear
+ * @returns {Carrier}
+ */
+export function fileCarrier(facts, engine, hear) {
   /** A game as the queries name it. @param {Record<string, any>} wishes of `beginGame` */
-  opened(wishes) {
-    const begun = beginGame(this.facts, wishes);
-    const view = { ...begun.view, networks: [this.facts.network], usual: this.facts.network, mostReadouts: most(begun.view), skips: false };
-    return { view, game: { name: this.facts.game, wishes }, link: linkHead(begun), names: ["", ""], nodes: [{ parent: -1 }] };
-  }
+  const openGame = (wishes) => {
+    const begun = beginGame(facts, wishes);
+    const view = { ...begun.view, networks: [facts.network], usual: facts.network, mostReadouts: most(begun.view), skips: false };
+    return { view, game: { name: facts.game, wishes }, link: linkHead(begun), names: ["", ""], nodes: [{ parent: -1 }] };
+  };
 
   /** The position of a query. @param {Query} query */
-  position({ game, moves = [] }) {
-    if (game?.name !== this.facts.game) throw new Error(`this file plays ${this.facts.game}`);
-    const begun = beginGame(this.facts, game.wishes);
-    let position = startOf(this.facts.game, begun.options);
+  const positionOf = ({ game, moves = [] }) => {
+    if (game?.name !== facts.game) throw new Error(`this file plays ${facts.game}`);
+    const begun = beginGame(facts, game.wishes);
+    let position = startOf(facts.game, begun.options);
     for (const [, word] of moves) position = position.play(checkedMove(begun.view, position, word));
     return { begun, position };
-  }
+  };
 
-  // --- searches ---
+  /** Answer a query with an error. @param {number} id @param {any} error */
+  const fail = (id, error) => hear({ id, error: error instanceof Error ? error.message : String(error) });
 
   /** Search for a query, and answer it with each reply. @param {Query} query */
-  search(query) {
-    const { begun: { levels, options, resign, view }, position } = this.position(query);
+  const search = (query) => {
+    const { begun: { levels, options, resign, view }, position } = positionOf(query);
     if (position.over) throw new Error("the game is over");
     const { id, level = null, maxTime = null, maxVisits, play = false } = query;
     const chosen = play && level !== null && level !== levels.length ? level : null;
     const terms = chosen !== null && chosen !== EVEN ? levels[chosen - 1] : null;
     const readouts = terms ? terms.readouts : maxVisits - 1;
-    this.engine.search({ number: id, options, moves: position.line.map(({ action }) => action), names: view.names, shape: view.shape, readouts, seconds: maxTime, level: terms,
-      even: chosen === EVEN ? levels : null, resign, most: most(view) + (play ? readouts : 0) }, (found) => {
-      this.hear({ ...found, play: found.resigns && maxVisits > 1 ? "resign" : view.names[found.best], id });
-    }, (fault) => this.fail(id, fault));
-  }
+    engine.search({ number: id, options, moves: position.line.map(({ action }) => action), names: view.names, shape: view.shape, readouts, seconds: maxTime,
+      level: terms, even: chosen === EVEN ? levels : null, resign, most: most(view) + (play ? readouts : 0) }, (found) => {
+      hear({ ...found, play: found.resigns && maxVisits > 1 ? "resign" : view.names[found.best], id });
+    }, (fault) => fail(id, fault));
+  };
+
+  /** What a page may ask for. @type {Record<string, (query: Query) => any>} */
+  const answers = {
+    hello: () => ({ games: [facts.boards[0].view], runs: [], first: { strength: { level: FIRST_LEVEL } } }),
+    new: ({ options = {}, setup = {} }) => openGame({ ...options, ...setup }),
+    game: ({ game }) => {
+      if (game?.name !== facts.game) throw new Error("a kept game must be one of this file");
+      const { view, link } = openGame(game.wishes);
+      return { view, game, link };
+    },
+    link({ link }) {
+      const { wishes, words } = readLink(facts, link);
+      const opened = openGame(wishes);
+      const { position } = positionOf({ game: opened.game, moves: words.map((word) => ["", word]) });
+      const nodes = position.line.map(({ action, toPlay }, parent) => ({ parent, move: opened.view.names[action], mover: -toPlay }));
+      return { ...opened, nodes: [...opened.nodes, ...nodes], end: nodes.length };
+    },
+    save(query) {
+      const { nodes, end, names } = query;
+      const { begun, position } = positionOf(query);
+      const { dead, loser } = nodes[end];
+      const result = loser ? `${loser > 0 ? "W" : "B"}+R` : shown(begun.view, position, dead && countOf(position, dead)).result?.short || "";
+      return { name: "game.sgf", text: sgf(begun, nodes, names, result) };
+    },
+    view(query) {
+      const { begun: { view }, position } = positionOf(query);
+      const { dead = [], point } = query;
+      return shown(view, position, countOf(position, point === undefined ? dead : toggled(/** @type {any} */ (position), dead, point)));
+    },
+    async count(query) {
+      const { begun: { options, view }, position } = positionOf(query);
+      const moves = position.line.slice(0, -2).map(({ action }) => action); // without the passes, which leave no stone dead
+      const { raw } = await /** @type {Promise<Found>} */ (new Promise((tell, fail) => engine.search({ number: query.id, options, moves, names: view.names, shape: view.shape,
+        readouts: 0, seconds: null, level: null, even: null, resign: -1, most: most(view) }, tell, fail)));
+      return shown(view, position, countOf(position, raw ? deadStones(/** @type {any} */ (position), raw) : []));
+    },
+  };
+
+  /** Answer a query. @param {Query} query */
+  const send = async (query) => {
+    const { id, action } = query;
+    try {
+      if (action === "terminate") {
+        if (query.terminateId === engine.number) engine.stop();
+      } else if (action) {
+        if (!answers[action]) throw new Error("this file cannot do that: alphago web can");
+        hear({ ...await answers[action](query), id });
+      } else search(query);
+    } catch (error) {
+      fail(id, error);
+    }
+  };
+  return { send };
 }
 
 /** The most readouts of one search, whose tree must fit into TREE_BYTES. @param {GameView} view */
@@ -111,43 +139,3 @@ function resultOf({ sides, ownership }, margin) {
   const by = points !== 1 || ownership ? ` by ${points}` : "";
   return { text: `${sides[winner > 0 ? 0 : 1]} wins${by}`, winner, short: `${winner > 0 ? "B" : "W"}+${points}` };
 }
-
-/**
- * What a page may ask for.
- * @type {Record<string, (file: FileCarrier, query: Query) => any>}
- */
-const ANSWERS = {
-  hello: ({ facts }) => ({ games: [facts.boards[0].view], runs: [], first: { strength: { level: FIRST_LEVEL } } }),
-  new: (file, { options = {}, setup = {} }) => file.opened({ ...options, ...setup }),
-  game: (file, { game }) => {
-    if (game?.name !== file.facts.game) throw new Error("a kept game must be one of this file");
-    const { view, link } = file.opened(game.wishes);
-    return { view, game, link };
-  },
-  link(file, { link }) {
-    const { wishes, words } = readLink(file.facts, link);
-    const opened = file.opened(wishes);
-    const { position } = file.position({ game: opened.game, moves: words.map((word) => ["", word]) });
-    const nodes = position.line.map(({ action, toPlay }, parent) => ({ parent, move: opened.view.names[action], mover: -toPlay }));
-    return { ...opened, nodes: [...opened.nodes, ...nodes], end: nodes.length };
-  },
-  save(file, query) {
-    const { nodes, end, names } = query;
-    const { begun, position } = file.position(query);
-    const { dead, loser } = nodes[end];
-    const result = loser ? `${loser > 0 ? "W" : "B"}+R` : shown(begun.view, position, dead && countOf(position, dead)).result?.short || "";
-    return { name: "game.sgf", text: sgf(begun, nodes, names, result) };
-  },
-  view(file, query) {
-    const { begun: { view }, position } = file.position(query);
-    const { dead = [], point } = query;
-    return shown(view, position, countOf(position, point === undefined ? dead : toggled(/** @type {any} */ (position), dead, point)));
-  },
-  async count(file, query) {
-    const { begun: { options, view }, position } = file.position(query);
-    const moves = position.line.slice(0, -2).map(({ action }) => action); // without the passes, which leave no stone dead
-    const { raw } = await /** @type {Promise<Found>} */ (new Promise((tell, fail) => file.engine.search({ number: query.id, options, moves, names: view.names, shape: view.shape,
-      readouts: 0, seconds: null, level: null, even: null, resign: -1, most: most(view) }, tell, fail)));
-    return shown(view, position, countOf(position, raw ? deadStones(/** @type {any} */ (position), raw) : []));
-  },
-};

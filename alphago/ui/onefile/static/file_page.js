@@ -2,7 +2,7 @@
 
 import { h } from "./elements.js";
 import { Engine } from "./engine.js";
-import { FileCarrier } from "./file_carrier.js";
+import { fileCarrier } from "./file_carrier.js";
 import { openPage } from "./open_page.js";
 import { loadRules } from "./position.js";
 import { unpacked, weightsOf } from "./unpacking.js";
@@ -38,7 +38,7 @@ const begin = async () => {
   await loadRules(rules).catch(lacks);
   const source = new TextDecoder().decode(await unpacked(part("worker")));
   const engine = new Engine(source, { ...facts.model, weights, kernels, tree, rules });
-  openPage(place, (hear) => new FileCarrier(facts, engine, hear), { beside: aboutButton(facts.about) });
+  openPage(place, (hear) => fileCarrier(facts, engine, hear), { beside: aboutButton(facts.about) });
 };
 begin().catch((error) => {
   place.textContent = `This browser cannot show this file: ${error.message || error}. Any browser since 2023 can.`;

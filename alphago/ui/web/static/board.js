@@ -27,15 +27,13 @@ export class Board {
     this.cursor = null; // column and row of the area that the keyboard is on
     this.small = false; // whether a disc has room for one short number
     this.walked = ""; // the line that was walked through last, so that it is walked once
-    this.pieces = new Pieces(this.id);
-    this.ground = s("g");
-    this.frame = s("g");
+    /** @type {Pieces} */
+    this.pieces = /** @type {any} */ (null);
     this.marks = s("g.ag-marks");
     this.over = s("g.ag-over");
     this.targets = s("g");
     // Two drawings: what a search changes ten times a second does not paint the stones again.
-    this.below = s("svg", { "aria-hidden": "true" }, paints(this.id), this.ground, this.pieces.element, this.frame, this.pieces.counts,
-      this.marks);
+    this.below = s("svg", { "aria-hidden": "true" });
     this.svg = s("svg.ag-svg", { role: "img", "aria-label": say.board }, this.over, this.targets);
     this.stack = h("div.ag-stack", this.below, this.svg);
     this.words = h("div.ag-words", { hidden: true });
@@ -97,9 +95,9 @@ export class Board {
     for (const [i, name] of ["--black", "--white", "--last"].entries()) {
       this.element.style.setProperty(name, game.colours ? [...game.colours, "#111"][i] : "");
     }
-    this.pieces.clear();
-    this.ground.replaceChildren(...(game.surface === "text" ? [] : groundOf(game, this.id)));
-    this.frame.replaceChildren(...frameOf(game));
+    this.pieces = new Pieces(this.id);
+    this.below.replaceChildren(paints(this.id), s("g", game.surface !== "text" && groundOf(game, this.id)), this.pieces.element,
+      s("g", frameOf(game)), this.pieces.counts, this.marks);
   }
 
   /** Show a scene. @param {Scene} scene @param {boolean} [moves] whether changes on the board are shown as motion */

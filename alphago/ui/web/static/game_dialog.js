@@ -46,7 +46,8 @@ export function openDialog(app) {
     const player = (/** @type {string} */ side) => ([side, "both"].includes(colour.value) ? "human" : "engine");
     app.send("new", { game: choose.value, ...chosen, black: player("black"), white: player("white") });
   };
-  dialog.replaceChildren(h("form", { method: "dialog", onsubmit: start }, h("h2", buttons.new[0]), h("label", say.gameWord, choose), fields,
+  const onkeydown = (/** @type {any} */ { key, target }) => key === "Enter" && target.tagName === "SELECT" && target.form.requestSubmit();
+  dialog.replaceChildren(h("form", { method: "dialog", onsubmit: start, onkeydown }, h("h2", buttons.new[0]), h("label", say.gameWord, choose), fields,
     colours, h("div.ag-row", h("button.ag-main", { type: "submit", "data-name": "begin" }, buttons.begin[0]), button("cancel", () => dialog.close()))));
   dialog.showModal();
 }

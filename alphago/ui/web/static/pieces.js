@@ -22,13 +22,6 @@ export class Pieces {
     this.seeds = [];
   }
 
-  clear() {
-    this.stones.clear();
-    this.seeds = [];
-    this.element.replaceChildren();
-    this.counts.replaceChildren();
-  }
-
   /**
    * Draw the pieces of a position.
    * @param {GameView} game
