@@ -89,7 +89,7 @@ const ANSWERS = {
     return answers;
   },
   async engine({ lives }) {
-    const { Engine } = await load("engine");
+    const { makeEngine } = await load("engine");
     globalThis.navigator ??= { hardwareConcurrency: 2 };
     globalThis.Worker = class {
       constructor() {
@@ -99,17 +99,17 @@ const ANSWERS = {
       postMessage() { if (lives === "ends") this.onmessage?.({ data: { lives: true } }); }
       terminate() {}
     };
-    const engine = new Engine("", { settings: { leaves: 1 } });
+    const engine = makeEngine("", { settings: { leaves: 1 } });
     const said = () => new Promise((resolve) => { engine.search({ number: 1 }, resolve, (fault) => resolve(fault.message)); });
     return [await said(), await said()];
   },
   async even({ game, options, games, planes, inputs, settings, levels, pass }) {
     const startOf = await rulesOf(game);
-    const { EvenLevel } = await load("even_level");
+    const { evenLevel } = await load("even_level");
     const evaluate = async (positions) => positions.map((position) => standIn(position, planes, inputs));
-    const even = new EvenLevel(settings, evaluate, pass);
+    const even = evenLevel(settings, evaluate, pass);
     const found = [];
-    for (const moves of games) found.push(await even.estimate(startOf(game, options), moves, levels, async () => true));
+    for (const moves of games) found.push(await even(startOf(game, options), moves, levels, async () => true));
     return found;
   },
   async weights({ bytes }) {

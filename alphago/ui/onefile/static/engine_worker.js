@@ -2,7 +2,7 @@
 
 import { replyOf } from "./search_reply.js";
 import { evaluationOf } from "./evaluator.js";
-import { EvenLevel, termsAt } from "./even_level.js";
+import { evenLevel, termsAt } from "./even_level.js";
 import { loadKernels } from "./kernels.js";
 import { drawn, levelChances } from "./losing_moves.js";
 import { moveOf, resigns } from "./move_choice.js";
@@ -102,7 +102,7 @@ class Searcher {
     this.search = null;
     /** @type {Set<number>} */
     this.lost = new Set(); // plies at which the engine's value was too low, see `resigns`
-    this.even = new EvenLevel(model.settings, (positions) => this.evaluate(positions), model.pass);
+    this.even = evenLevel(model.settings, (positions) => this.evaluate(positions), model.pass);
     this.opponent = "";
     this.shape = [0, 0]; // of the board that is searched
     this.channel = new MessageChannel();
@@ -161,7 +161,7 @@ class Searcher {
    */
   async evenLevel(request, levels) {
     const start = startOf(this.model.game, request.options);
-    const found = await this.even.estimate(start, request.moves, levels, async () => {
+    const found = await this.even(start, request.moves, levels, async () => {
       await this.pause();
       worker.postMessage({ lives: true });
       return this.request === request;

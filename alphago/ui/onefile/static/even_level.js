@@ -37,19 +37,32 @@ const between = (numbers, level) => {
 export const termsAt = (levels, level) => (level >= levels.length ? null : { unit: levels[0].unit,
   target: between(levels.map(({ target }) => target), level), readouts: Math.round(between(levels.map(({ readouts }) => readouts), level)) });
 
-export class EvenLevel {
+/**
+ * What estimates the level of the opponent's strength; it remembers the moves that it has judged.
+ * @param {import("./tree_search.js").Settings} settings
+ * @param {import("./tree_search.js").Evaluate} evaluate
+ * @param {number | null} pass
+ */
+export function evenLevel(settings, evaluate, pass) {
+  /** @type {Map<string, number[]>} */
+  const judged = new Map();
+
   /**
-   * @param {import("./tree_search.js").Settings} settings
-   * @param {import("./tree_search.js").Evaluate} evaluate
-   * @param {number | null} pass
+   * What a move loses by the search's estimate, followed by what each level would lose here.
+   * @param {Position} before
+   * @param {number} action
+   * @param {MeasuredLevel[]} levels
    */
-  constructor(settings, evaluate, pass) {
-    this.settings = { ...settings, leaves: LEAVES };
-    this.evaluate = evaluate;
-    this.pass = pass;
-    /** @type {Map<string, number[]>} */
-    this.seen = new Map();
-  }
+  const look = async (before, action, levels) => {
+    const { unit } = levels[0];
+    const search = new TreeSearch({ ...settings, leaves: LEAVES }, evaluate, before);
+    for (let left = READOUTS; left > 0;) left -= await search.wave(left);
+    const losses = await moveLosses(search, levels[WIDEST - 1], pass, action);
+    const lost = Math.max(0, losses.best - losses.worth[action]);
+    const expected = levels.map((level) => chancesOf(losses, level, pass)
+      .reduce((sum, chance, move) => sum + chance * losses.lost[move], 0));
+    return [Math.max(0, Math.min(lost, MOST[unit]) - UNFAIR[unit]), ...expected];
+  };
 
   /**
    * The level that is as strong as the player who is not to move at the end of a game, and a sentence about it.
@@ -58,7 +71,7 @@ export class EvenLevel {
    * @param {MeasuredLevel[]} levels
    * @param {() => Promise<boolean>} goesOn whether the answer is still wanted
    */
-  async estimate(start, moves, levels, goesOn) {
+  return async (start, moves, levels, goesOn) => {
     const end = moves.reduce((position, move) => position.play(move), start);
     const own = end.line.filter(({ toPlay }) => toPlay === end.toPlay).slice(-LATEST);
     const targets = levels.map(({ target }) => target);
@@ -66,30 +79,13 @@ export class EvenLevel {
     for (const [i, { parent, action, ply }] of own.entries()) {
       if (!await goesOn()) break;
       const key = `${JSON.stringify(start.game.options)} ${moves.slice(0, ply)}`;
-      const seen = this.seen.get(key) || await this.look(/** @type {Position} */ (parent), action, levels);
-      this.seen.set(key, seen);
-      seen.forEach((lost, which) => { totals[which] += FADING ** (own.length - 1 - i) * lost; });
+      const found = judged.get(key) || await look(/** @type {Position} */ (parent), action, levels);
+      judged.set(key, found);
+      found.forEach((lost, which) => { totals[which] += FADING ** (own.length - 1 - i) * lost; });
     }
     const level = levelOf(totals);
     return { level, text: told(levels, level, own.length) };
-  }
-
-  /**
-   * What a move loses by the search's estimate, followed by what each level would lose here.
-   * @param {Position} before
-   * @param {number} action
-   * @param {MeasuredLevel[]} levels
-   */
-  async look(before, action, levels) {
-    const { unit } = levels[0];
-    const search = new TreeSearch(this.settings, this.evaluate, before);
-    for (let left = READOUTS; left > 0;) left -= await search.wave(left);
-    const losses = await moveLosses(search, levels[WIDEST - 1], this.pass, action);
-    const lost = Math.max(0, losses.best - losses.worth[action]);
-    const expected = levels.map((level) => chancesOf(losses, level, this.pass)
-      .reduce((sum, chance, move) => sum + chance * losses.lost[move], 0));
-    return [Math.max(0, Math.min(lost, MOST[unit]) - UNFAIR[unit]), ...expected];
-  }
+  };
 }
 
 /**

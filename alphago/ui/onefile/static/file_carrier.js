@@ -7,7 +7,6 @@ import { landingOf } from "./geometry.js";
 import { startOf } from "./rules.js";
 
 /** @typedef {import("./engine_worker.js").Found} Found */
-/** @typedef {import("./engine.js").Engine} Engine */
 /** @typedef {import("./file_games.js").GameFacts & {network: string}} Facts */
 
 const FIRST_LEVEL = 3; // of a page that is opened
@@ -18,7 +17,7 @@ const TREE_BYTES = 128 * 1024 * 1024; // most bytes of the priors and owners in 
 /**
  * The carrier of a file's page.
  * @param {Facts} facts
- * @param {Pick<Engine, "number" | "search" | "stop">} engine
+ * @param {ReturnType<typeof import("./engine.js").makeEngine>} engine
  * @param {(answer: any) => void} hear
  * @returns {Carrier}
  */
@@ -97,9 +96,8 @@ export function fileCarrier(facts, engine, hear) {
   const send = async (query) => {
     const { id, action } = query;
     try {
-      if (action === "terminate") {
-        if (query.terminateId === engine.number) engine.stop();
-      } else if (action) {
+      if (action === "terminate") engine.stop(query.terminateId);
+      else if (action) {
         if (!answers[action]) throw new Error("this file cannot do that: alphago web can");
         hear({ ...await answers[action](query), id });
       } else search(query);

@@ -1,7 +1,7 @@
 // A file that plays: the page of `alphago web` without a server, with a network of its own.
 
 import { h } from "./elements.js";
-import { Engine } from "./engine.js";
+import { makeEngine } from "./engine.js";
 import { fileCarrier } from "./file_carrier.js";
 import { openPage } from "./open_page.js";
 import { loadRules } from "./position.js";
@@ -37,7 +37,7 @@ const begin = async () => {
   if (typeof WebAssembly !== "object" || !WebAssembly.validate(kernels)) lacks();
   await loadRules(rules).catch(lacks);
   const source = new TextDecoder().decode(await unpacked(part("worker")));
-  const engine = new Engine(source, { ...facts.model, weights, kernels, tree, rules });
+  const engine = makeEngine(source, { ...facts.model, weights, kernels, tree, rules });
   openPage(place, (hear) => fileCarrier(facts, engine, hear), { beside: aboutButton(facts.about) });
 };
 begin().catch((error) => {

@@ -3,7 +3,7 @@
 import { tried } from "./effects.js";
 import { EngineJobs } from "./engine_jobs.js";
 import { GameTree } from "./game_tree.js";
-import { Queries } from "./queries.js";
+import { makeQueries } from "./queries.js";
 
 const [HUMAN, ENGINE, PLAYOUTS] = ["human", "engine", "playouts"];
 const FORMAT = "alphago-game"; // of files of games without SGF
@@ -32,12 +32,12 @@ export class Desk {
   tell = () => {};
 
   /**
-   * @param {ConstructorParameters<typeof Queries>[0]} connect makes what carries the queries
+   * @param {Parameters<typeof makeQueries>[0]} connect makes what carries the queries
    * @param {{kept: () => Kept | null, keep: (game: Kept) => void}} [keeper] stores the game for a reload; without one, the other side does,
    *   and its answer to "hello" has what was stored
    */
   constructor(connect, keeper) {
-    this.queries = new Queries(connect, (text) => {
+    this.queries = makeQueries(connect, (text) => {
       this.status = text;
       this.changed();
     });
