@@ -13,31 +13,29 @@ from tests.naive.minimax import minimax
 from tests.random_games import going_on
 
 
-class TestAgainstMinimax:
+@pytest.mark.parametrize(
+    ("env", "plies", "depth"),
+    [
+        (OwareEnv(), (0, 30, 90), 3),
+        (OwareEnv(40), (36, 38, 39), 5),  # the limit of plies within reach
+        (ReversiEnv(), (0, 57), 2),
+        (ReversiEnv(6), (5, 24, 27, 29), 3),
+        (ReversiEnv(4), (2, 6, 8), 4),
+        (GomokuEnv(4, 3), (9,), 3),
+        (GomokuEnv(6, 4, planes=3), (12, 22), 2),
+        (ConnectFourEnv(), (9, 30), 3),
+    ],
+    ids=repr,
+)
+def test_every_depth_agrees_with_minimax(env: GameEnv, plies: tuple[int, ...], depth: int) -> None:
     """The value is the same, and the move one of those that have it."""
-
-    @pytest.mark.parametrize(
-        ("env", "plies", "depth"),
-        [
-            (OwareEnv(), (0, 30, 90), 3),
-            (OwareEnv(40), (36, 38, 39), 5),  # the limit of plies within reach
-            (ReversiEnv(), (0, 57), 2),
-            (ReversiEnv(6), (5, 24, 27, 29), 3),
-            (ReversiEnv(4), (2, 6, 8), 4),
-            (GomokuEnv(4, 3), (9,), 3),
-            (GomokuEnv(6, 4, planes=3), (12, 22), 2),
-            (ConnectFourEnv(), (9, 30), 3),
-        ],
-        ids=repr,
-    )
-    def test_agrees(self, env: GameEnv, plies: tuple[int, ...], depth: int) -> None:
-        for seed, ply in enumerate(plies):
-            position = going_on(env, seed, ply)
-            for plain_depth in range(1, depth + 1):
-                value, actions = minimax(position, plain_depth)
-                found = best_move(position, plain_depth)
-                assert found.value == value, f"{found} in {position.describe()}"
-                assert found.action in actions
+    for seed, ply in enumerate(plies):
+        position = going_on(env, seed, ply)
+        for plain_depth in range(1, depth + 1):
+            value, actions = minimax(position, plain_depth)
+            found = best_move(position, plain_depth)
+            assert found.value == value, f"{found} in {position.describe()}"
+            assert found.action in actions
 
 
 @pytest.mark.parametrize(("env", "margin"), [(ReversiEnv(4), -8), (GomokuEnv(3, 3, planes=3), 0)], ids=repr)

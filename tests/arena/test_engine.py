@@ -73,10 +73,12 @@ class TestEngine:
         ):
             one.ask("genmove b")
 
-    def test_much_on_stderr(self, tmp_path: Path) -> None:
-        """A full pipe would stop the engine."""
-        body = 'sys.stderr.write("chatter\\n" * 100_000); sys.stderr.flush(); reply("A1")'
-        with scripted(tmp_path, genmove=body).start(1, Rules()) as one:
+    @pytest.mark.parametrize(
+        "before", ['sys.stderr.write("chatter\\n" * 100_000); sys.stderr.flush()', "time.sleep(0.6)"]
+    )
+    def test_much_on_stderr_and_a_slow_reply(self, tmp_path: Path, before: str) -> None:
+        """A full pipe would stop the engine; it may think for longer than the time between two polls of its process."""
+        with scripted(tmp_path, genmove=f'{before}; reply("A1")').start(1, Rules()) as one:
             assert one.ask("genmove b") == "A1"
 
     @pytest.mark.slow
@@ -117,11 +119,6 @@ class TestEngine:
     def test_a_command_that_is_none(self, command: Any) -> None:
         with pytest.raises(ValueError, match=f"command must be strings .*, got {re.escape(repr(command))}"):
             Engine("engine", command)
-
-    def test_a_slow_reply(self, tmp_path: Path) -> None:
-        """An engine may think for longer than the time between two polls of its process."""
-        with scripted(tmp_path, genmove='time.sleep(0.6); reply("A1")').start(1, Rules()) as one:
-            assert one.ask("genmove b") == "A1"
 
 
 def with_a_child(body: str) -> Engine:

@@ -142,19 +142,17 @@ class TestMatch:
             assert match.forfeits == {}
 
 
-class TestFixedTurns:
-    """The match ends when the turns are played and counts the board; engines do not know it."""
+TURNS = GoEnv(3, komi=0, turns=4)
 
-    TURNS = GoEnv(3, komi=0, turns=4)
 
-    def test_the_board_counts_and_no_engine_is_asked(self, tmp_path: Path) -> None:
-        """An engine that always passes gives its turns up; two passes would have ended the game."""
-        match = evaluate(self.TURNS, UniformEvaluator(), scripted(tmp_path, final_score='reply("W+99")'), 2, 4, seed=1)
-        assert [len(game) for game in match.games] == [8, 8]
-        assert match.forfeits == {}
-        assert (match.counted, match.disagreements) == (0, {})
-        for number, game in enumerate(match.games):
-            theirs, ours = game[1 - number :: 2], game[number::2]
-            assert theirs == (9,) * 4
-            assert 9 not in ours  # nor does ours pass while it has a move
-        assert match.wins == 2
+def test_after_fixed_turns_the_board_counts_and_no_engine_is_asked(tmp_path: Path) -> None:
+    """Engines do not know it: one that always passes gives its turns up; two passes would have ended the game."""
+    match = evaluate(TURNS, UniformEvaluator(), scripted(tmp_path, final_score='reply("W+99")'), 2, 4, seed=1)
+    assert [len(game) for game in match.games] == [8, 8]
+    assert match.forfeits == {}
+    assert (match.counted, match.disagreements) == (0, {})
+    for number, game in enumerate(match.games):
+        theirs, ours = game[1 - number :: 2], game[number::2]
+        assert theirs == (9,) * 4
+        assert 9 not in ours  # nor does ours pass while it has a move
+    assert match.wins == 2

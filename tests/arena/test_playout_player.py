@@ -31,57 +31,57 @@ def chosen(start: GoPosition, name: str, chance: float = 0.3) -> str:
     return start.env.to_text(int(action[0]))
 
 
-class TestTwin:
-    """Every node of the tree, in positions of random games."""
-
-    @pytest.mark.parametrize(
-        "settings",
-        [
-            PlayoutSettings(40, 0.4, 0.0, 0),
-            PlayoutSettings(40, 1.5, 0.0, 0),
-            PlayoutSettings(40, 0.0, 1000.0, 5),
-            PlayoutSettings(40, 0.0, 3.0, 1),
-        ],
-    )
-    @pytest.mark.parametrize(
-        ("size", "rules", "plies"),
-        [
-            (2, {"komi": 0.5}, (0, 1, 4, 5)),
-            (3, {"komi": 0.0}, (0, 5, 6, 8)),
-            (4, {"komi": 2.0, "max_moves": 21}, (11, 18)),
-            (4, {"komi": 1.5, "first_pass": 20}, (15, 19)),
-            (3, {"komi": 0.0, "turns": 6}, (0, 5, 9)),
-            (3, {"komi": 0.5, "turns": 8, "first_pass": 16}, (7, 13)),
-            (3, {"komi": 0.5, "ko": "situational", "suicide": True, "max_moves": 30}, (6, 9)),
-            (3, {"komi": 0.5, "ko": "simple", "max_moves": 30}, (6, 9)),
-        ],
-    )
-    def test_agrees(self, settings: PlayoutSettings, size: int, rules: dict[str, Any], plies: tuple[int, ...]) -> None:
-        env, plain = GoEnv(size, **rules), naive_go(size, **rules)
-        random = np.random.default_rng(size)
-        checked = 0
-        while checked < len(plies):
-            start, twin = env.position(), NaiveGo(plain)
-            while not start.is_over:
-                if len(start.moves) in plies and not wins_by_passing(start):
-                    chance = float(random.random())
-                    player = player_at(start, settings)
-                    action = int(player.choose(ONE, NEVER, np.array([chance]))[0])
-                    search = NaivePlayoutSearch(
-                        twin,
-                        int(chance * 2**63),
-                        exploration=settings.exploration,
-                        equivalence=settings.equivalence,
-                        prior=settings.prior,
-                    )
-                    visits = search.run(settings.playouts)
-                    assert same_tree(player, search), f"in {start}"
-                    assert visits[action] == visits.max()
-                    checked += 1
-                legal = np.flatnonzero(start.legal_mask)
-                action = int(legal[-1] if random.random() < 0.2 else random.choice(legal))
-                start = start.play(action)
-                twin.play(action)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        PlayoutSettings(40, 0.4, 0.0, 0),
+        PlayoutSettings(40, 1.5, 0.0, 0),
+        PlayoutSettings(40, 0.0, 1000.0, 5),
+        PlayoutSettings(40, 0.0, 3.0, 1),
+    ],
+)
+@pytest.mark.parametrize(
+    ("size", "rules", "plies"),
+    [
+        (2, {"komi": 0.5}, (0, 1, 4, 5)),
+        (3, {"komi": 0.0}, (0, 5, 6, 8)),
+        (4, {"komi": 2.0, "max_moves": 21}, (11, 18)),
+        (4, {"komi": 1.5, "first_pass": 20}, (15, 19)),
+        (3, {"komi": 0.0, "turns": 6}, (0, 5, 9)),
+        (3, {"komi": 0.5, "turns": 8, "first_pass": 16}, (7, 13)),
+        (3, {"komi": 0.5, "ko": "situational", "suicide": True, "max_moves": 30}, (6, 9)),
+        (3, {"komi": 0.5, "ko": "simple", "max_moves": 30}, (6, 9)),
+    ],
+)
+def test_agrees_with_its_twin(
+    settings: PlayoutSettings, size: int, rules: dict[str, Any], plies: tuple[int, ...]
+) -> None:
+    """In every node of the tree, in positions of random games."""
+    env, plain = GoEnv(size, **rules), naive_go(size, **rules)
+    random = np.random.default_rng(size)
+    checked = 0
+    while checked < len(plies):
+        start, twin = env.position(), NaiveGo(plain)
+        while not start.is_over:
+            if len(start.moves) in plies and not wins_by_passing(start):
+                chance = float(random.random())
+                player = player_at(start, settings)
+                action = int(player.choose(ONE, NEVER, np.array([chance]))[0])
+                search = NaivePlayoutSearch(
+                    twin,
+                    int(chance * 2**63),
+                    exploration=settings.exploration,
+                    equivalence=settings.equivalence,
+                    prior=settings.prior,
+                )
+                visits = search.run(settings.playouts)
+                assert same_tree(player, search), f"in {start}"
+                assert visits[action] == visits.max()
+                checked += 1
+            legal = np.flatnonzero(start.legal_mask)
+            action = int(legal[-1] if random.random() < 0.2 else random.choice(legal))
+            start = start.play(action)
+            twin.play(action)
 
 
 def wins_by_passing(start: GoPosition) -> bool:

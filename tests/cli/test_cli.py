@@ -134,42 +134,32 @@ def test_a_fault_of_the_program_is_raised(monkeypatch: pytest.MonkeyPatch) -> No
         main(["train"])
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
-@pytest.mark.parametrize("module", ["argparse", "numpy", "numba", "torch"])
-def test_ctrl_c_while_libraries_are_imported(module: str) -> None:
-    """No traceback from their midst, and the exit code of an interrupt."""
-    code = (
-        "import os, signal, sys\n"
-        "class Interrupting:\n"
-        "    def find_spec(self, name, *rest):\n"
-        f"        if name == {module!r}: os.kill(os.getpid(), signal.SIGINT)\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "sys.meta_path.insert(0, Interrupting())\n"
-        "sys.argv[1:] = ['play', '--readouts', '1']\n"
-        "import alphago.__main__; sys.exit(alphago.__main__.main())"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=600, stdin=subprocess.DEVNULL, text=True
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+WHILE_IMPORTING = """import os, signal, sys
+class Interrupting:
+    def find_spec(self, name, *rest):
+        if name == "MODULE": os.kill(os.getpid(), signal.SIGINT)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Interrupting())
+sys.argv[1:] = ['play', '--readouts', '1']
+import alphago.__main__; sys.exit(alphago.__main__.main())"""
+AT_THE_END = """import atexit, os, signal, sys
+import alphago.cli, alphago.cli.info
+def interrupt(*_): os.kill(os.getpid(), signal.SIGINT)
+atexit.register(interrupt)
+def stopped(_): raise KeyboardInterrupt
+alphago.cli.info.run = stopped
+sys.argv[1:] = ['info']
+sys.exit(alphago.cli.main())"""
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
-def test_ctrl_c_again_while_the_process_ends() -> None:
-    """Exit handlers, torch's among them, are not interrupted: an exit code, and no traceback."""
-    code = (
-        "import atexit, os, signal, sys\n"
-        "import alphago.cli, alphago.cli.info\n"
-        "def interrupt(*_): os.kill(os.getpid(), signal.SIGINT)\n"
-        "atexit.register(interrupt)\n"
-        "def stopped(_): raise KeyboardInterrupt\n"
-        "alphago.cli.info.run = stopped\n"
-        "sys.argv[1:] = ['info']\n"
-        "sys.exit(alphago.cli.main())"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=600, text=True)
+@pytest.mark.parametrize("module", ["argparse", "numpy", "numba", "torch", None])
+def test_ctrl_c_while_libraries_are_imported_and_while_the_process_ends(module: str | None) -> None:
+    """No traceback from their midst, and the exit code of an interrupt; exit handlers are not interrupted."""
+    command = [sys.executable, "-c", WHILE_IMPORTING.replace("MODULE", module) if module else AT_THE_END]
+    given = {"cwd": ROOT, "capture_output": True, "timeout": 600, "stdin": subprocess.DEVNULL, "text": True}
+    done = subprocess.run(command, **given)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 

@@ -36,17 +36,16 @@ def test_a_preset_brings_its_game(tmp_path: Path) -> None:
 QUICK = ("7x7", "connect-four")
 
 
-class TestPackaged:
-    @pytest.mark.parametrize(
-        "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in packaged_nets()]
-    )
-    def test_each_plays(self, name: str) -> None:
-        """It beats random moves: in Go without search, in other games (a drawn opening may lose) with 32 readouts.
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in packaged_nets()]
+)
+def test_each_packaged_network_plays(name: str) -> None:
+    """It beats random moves: in Go without search, in other games (a drawn opening may lose) with 32 readouts.
 
-        It lost none of 2000 games (each colour 1000) on its own board, so that less than one in 600 is lost: of 10 more
-        than 2 then in one run of 10^6.
-        """
-        net = load_model(name)
-        readouts = 32 if named_board_size(name) is None else 0
-        result = evaluate(net.env, net.evaluator("float32"), "random", 10, readouts=readouts, random_opening=2)
-        assert result.win_rate >= 0.8, result
+    It lost none of 2000 games (each colour 1000) on its own board, so that less than one in 600 is lost: of 10 more
+    than 2 then in one run of 10^6.
+    """
+    net = load_model(name)
+    readouts = 32 if named_board_size(name) is None else 0
+    result = evaluate(net.env, net.evaluator("float32"), "random", 10, readouts=readouts, random_opening=2)
+    assert result.win_rate >= 0.8, result

@@ -31,21 +31,20 @@ class Shapes(StonesEnv):
         self.plane_shape, self.action_space, self.pass_action = shape, actions, pass_action
 
 
-class TestNames:
-    @pytest.mark.parametrize(
-        ("env", "names"),
-        [
-            (Shapes((2, 3), 6), "A2 B2 C2 A1 B1 C1"),
-            (Shapes((2, 3), 7, 6), "A2 B2 C2 A1 B1 C1 pass"),
-            (Shapes((2, 3), 3), "A B C"),
-            (Shapes((1, 3), 3), "A1 B1 C1"),
-            (Shapes((2, 3), 5), "0 1 2 3 4"),
-            (Shapes((1, 30), 30), " ".join(map(str, range(30)))),  # more columns than letters
-        ],
-    )
-    def test_they_follow_the_drawing(self, env: StonesEnv, names: str) -> None:
-        assert [env.to_text(action) for action in range(env.action_space)] == names.split()
-        assert [env.from_text(f" {name.lower()} ".strip()) for name in names.split()] == list(range(env.action_space))
+@pytest.mark.parametrize(
+    ("env", "names"),
+    [
+        (Shapes((2, 3), 6), "A2 B2 C2 A1 B1 C1"),
+        (Shapes((2, 3), 7, 6), "A2 B2 C2 A1 B1 C1 pass"),
+        (Shapes((2, 3), 3), "A B C"),
+        (Shapes((1, 3), 3), "A1 B1 C1"),
+        (Shapes((2, 3), 5), "0 1 2 3 4"),
+        (Shapes((1, 30), 30), " ".join(map(str, range(30)))),  # more columns than letters
+    ],
+)
+def test_names_follow_the_drawing(env: StonesEnv, names: str) -> None:
+    assert [env.to_text(action) for action in range(env.action_space)] == names.split()
+    assert [env.from_text(f" {name.lower()} ".strip()) for name in names.split()] == list(range(env.action_space))
 
 
 class TestSetUps:

@@ -62,32 +62,30 @@ class TestNames:
         assert asked == ["float32", None]
 
 
-class TestErrors:
-    def test_they_are_told(self, file: Path, tmp_path: Path) -> None:
-        three, four = (save(tmp_path / f"{n}.safetensors", GoEnv(n)) for n in (3, 4))
-        for message, networks, readouts, exam in (
-            ("the networks must have one board, got 3x3 of .*, 4x4 of .*; choose an exam", [three, four], 0, None),
-            ("file must name the exam for networks that do not know their board", prefers("A1"), 0, None),
-            ("env must be Go for an exam, got ConnectFourEnv", NeuralNet(ConnectFourEnv(), **TINY), 0, file),
-            ("an exam must be taken by networks, got random", "random", 0, file),
-            ("every network must have a name of its own, got .*3.safetensors@0 twice", [three, three], 0, file),
-            ("there must be a network and readouts, got", three, (), file),
-            ("there must be a network and readouts, got", [], 0, file),
-        ):
-            with pytest.raises(ValueError, match=message):
-                alphago.exam(networks, readouts, file=exam)
+def test_errors_are_told(file: Path, tmp_path: Path) -> None:
+    three, four = (save(tmp_path / f"{n}.safetensors", GoEnv(n)) for n in (3, 4))
+    for message, networks, readouts, exam in (
+        ("the networks must have one board, got 3x3 of .*, 4x4 of .*; choose an exam", [three, four], 0, None),
+        ("file must name the exam for networks that do not know their board", prefers("A1"), 0, None),
+        ("env must be Go for an exam, got ConnectFourEnv", NeuralNet(ConnectFourEnv(), **TINY), 0, file),
+        ("an exam must be taken by networks, got random", "random", 0, file),
+        ("every network must have a name of its own, got .*3.safetensors@0 twice", [three, three], 0, file),
+        ("there must be a network and readouts, got", three, (), file),
+        ("there must be a network and readouts, got", [], 0, file),
+    ):
+        with pytest.raises(ValueError, match=message):
+            alphago.exam(networks, readouts, file=exam)
 
 
-class TestPackaged:
-    def test_7x7(self) -> None:
-        """In float32 on another processor a near tie may fall otherwise; a network that was changed is far off."""
-        found = alphago.exam("7x7")
-        policy, search = found.grades
-        assert found.names == ("7x7@0", "7x7@64")
-        assert policy.points.value == pytest.approx(0.52, abs=0.1)
-        assert policy.win_error.value == pytest.approx(0.255, abs=0.005)
-        assert policy.lead_error.value == pytest.approx(2.8, abs=0.1)
-        assert search.points.value == pytest.approx(0.37, abs=0.1)
-        assert search.win_error.value == pytest.approx(0.191, abs=0.01)
-        assert found.paired().win_error.high < 0
-        assert sum(grade.positions for grade in found.by_kind().values()) == 80
+def test_the_packaged_network_of_7x7() -> None:
+    """In float32 on another processor a near tie may fall otherwise; a network that was changed is far off."""
+    found = alphago.exam("7x7")
+    policy, search = found.grades
+    assert found.names == ("7x7@0", "7x7@64")
+    assert policy.points.value == pytest.approx(0.52, abs=0.1)
+    assert policy.win_error.value == pytest.approx(0.255, abs=0.005)
+    assert policy.lead_error.value == pytest.approx(2.8, abs=0.1)
+    assert search.points.value == pytest.approx(0.37, abs=0.1)
+    assert search.win_error.value == pytest.approx(0.191, abs=0.01)
+    assert found.paired().win_error.high < 0
+    assert sum(grade.positions for grade in found.by_kind().values()) == 80

@@ -36,28 +36,27 @@ def rows_of(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_bytes().splitlines()[1:]]
 
 
-class TestOwnEngine:
-    @pytest.mark.slow
-    def test_it_is_made_and_taken(self, games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """By `alphago analysis` as another process: its network's own opinion, so it loses next to nothing itself."""
-        net = NeuralNet(GoEnv(3, komi=0.5), tower_height=1, channels=8)
-        net.save(tmp_path / "net.safetensors")
-        command = f"{sys.executable} -m alphago analysis {tmp_path / 'net.safetensors'} --threads 1"
-        monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
-        told: list[tuple[int, int]] = []
-        making = MakeSettings(positions=4, first_ply=1, komi=0.5)
-        assert make_exam(tmp_path / "exam", command, [games], 3, making, tell=lambda *both: told.append(both)) == 4
-        assert told == [(done, 4) for done in range(5)]
-        exam = read_exam(tmp_path / "exam")
-        assert exam.judge.startswith(f"judged by alphago {alphago.__version__} with NeuralNet(GoEnv(3, komi=0.5)")
-        assert exam.provenance["visits"] == {"position": 12, "move": 1}
-        for one, position in zip(exam.positions, exam.positions_of(net.env), strict=True):
-            legal = np.flatnonzero(position.legal_mask)
-            after = [position.play(int(action)) for action in legal]
-            values = np.array([p.result if p.is_over else net(p)[1] for p in after])
-            mine = (1 + position.to_play * values) / 2
-            np.testing.assert_allclose(one.rates[legal], mine.max() - mine, atol=0.01)
-        assert alphago.exam(net, 0, file=tmp_path / "exam").grades[0].positions == 4
+@pytest.mark.slow
+def test_one_by_our_own_engine(games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By `alphago analysis` as another process: its network's own opinion, so it loses next to nothing itself."""
+    net = NeuralNet(GoEnv(3, komi=0.5), tower_height=1, channels=8)
+    net.save(tmp_path / "net.safetensors")
+    command = f"{sys.executable} -m alphago analysis {tmp_path / 'net.safetensors'} --threads 1"
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    told: list[tuple[int, int]] = []
+    making = MakeSettings(positions=4, first_ply=1, komi=0.5)
+    assert make_exam(tmp_path / "exam", command, [games], 3, making, tell=lambda *both: told.append(both)) == 4
+    assert told == [(done, 4) for done in range(5)]
+    exam = read_exam(tmp_path / "exam")
+    assert exam.judge.startswith(f"judged by alphago {alphago.__version__} with NeuralNet(GoEnv(3, komi=0.5)")
+    assert exam.provenance["visits"] == {"position": 12, "move": 1}
+    for one, position in zip(exam.positions, exam.positions_of(net.env), strict=True):
+        legal = np.flatnonzero(position.legal_mask)
+        after = [position.play(int(action)) for action in legal]
+        values = np.array([p.result if p.is_over else net(p)[1] for p in after])
+        mine = (1 + position.to_play * values) / 2
+        np.testing.assert_allclose(one.rates[legal], mine.max() - mine, atol=0.01)
+    assert alphago.exam(net, 0, file=tmp_path / "exam").grades[0].positions == 4
 
 
 @pytest.mark.usefixtures("no_engine_is_left")

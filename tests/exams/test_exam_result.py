@@ -84,15 +84,14 @@ class TestGrades:
         assert {names: ExamResult(exam, names, ()).pairs for names in pairs} == pairs
 
 
-class TestTable:
-    def test_columns(self, result: ExamResult) -> None:
-        lines = str(result).splitlines()
-        assert lines[0].startswith("3x3: 4 positions; per move, losses cut at 20 points")
-        assert lines[2].split("  ")[0] == "player"
-        assert "correlation" not in lines[2]  # no player has one
-        assert lines[3].split()[:4] == ["weak", "6.00", "±", "9.23"]
-        assert any(line.startswith("strong - weak  −4.75 ± 8.06") for line in lines)
-        assert lines[-1].split()[0] in ("open", "fight", "death")
+def test_columns_of_the_table(result: ExamResult) -> None:
+    lines = str(result).splitlines()
+    assert lines[0].startswith("3x3: 4 positions; per move, losses cut at 20 points")
+    assert lines[2].split("  ")[0] == "player"
+    assert "correlation" not in lines[2]  # no player has one
+    assert lines[3].split()[:4] == ["weak", "6.00", "±", "9.23"]
+    assert any(line.startswith("strong - weak  −4.75 ± 8.06") for line in lines)
+    assert lines[-1].split()[0] in ("open", "fight", "death")
 
 
 class TestWorstMoves:

@@ -39,11 +39,10 @@ def judged(position: GoPosition, best: str, elsewhere: float, plies: int = 20) -
     return ExamPosition(9.0, tuple(range(plies)), 0.5, 0.0, ENV.from_text(best), points, points / 20)
 
 
-class TestPhases:
-    def test_by_the_number_of_moves(self) -> None:
-        plies = {"opening": [(9, 0), (9, 12), (7, 7), (13, 25)], "middle game": [(9, 13), (9, 40), (7, 8)]}
-        plies |= {"endgame": [(9, 41), (13, 90)]}  # by the board's size
-        assert {phase: [p for p in listed if find_phase(*p) == phase] for phase, listed in plies.items()} == plies
+def test_phases_are_by_the_number_of_moves() -> None:
+    plies = {"opening": [(9, 0), (9, 12), (7, 7), (13, 25)], "middle game": [(9, 13), (9, 40), (7, 8)]}
+    plies |= {"endgame": [(9, 41), (13, 90)]}  # by the board's size
+    assert {phase: [p for p in listed if find_phase(*p) == phase] for phase, listed in plies.items()} == plies
 
 
 class TestKinds:

@@ -138,13 +138,12 @@ class TestLearning:
         assert all(row["ownership_loss"] > 0 for row in rows if "policy_loss" in row)
 
 
-class TestCommand:
-    def test_own_network_as_the_teacher(
-        self, games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr("alphago.exams.position_labels.own_engine", lambda network: engine(tmp_path))
-        words = f"label {games} --to {tmp_path / 'd'} --network 7x7 --positions 4 --board-size 3 --komi 0.5".split()
-        assert main(words) == 0
-        assert "4 labelled positions are in" in capsys.readouterr().out
-        assert main(["sgf", str(tmp_path / "d")]) == 0
-        assert f"labelled by {TEACHER} on " in capsys.readouterr().out
+def test_the_command_with_an_own_network_as_the_teacher(
+    games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("alphago.exams.position_labels.own_engine", lambda network: engine(tmp_path))
+    words = f"label {games} --to {tmp_path / 'd'} --network 7x7 --positions 4 --board-size 3 --komi 0.5".split()
+    assert main(words) == 0
+    assert "4 labelled positions are in" in capsys.readouterr().out
+    assert main(["sgf", str(tmp_path / "d")]) == 0
+    assert f"labelled by {TEACHER} on " in capsys.readouterr().out

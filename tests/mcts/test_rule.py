@@ -7,15 +7,7 @@ import pytest
 
 from alphago import GoEnv, ReversiEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.mcts.rule import (
-    choose_actions,
-    measured_threshold,
-    resigns,
-    temperature_plies,
-    without_early_passes,
-    without_idle_moves,
-    without_rash_passes,
-)
+from alphago.mcts import rule
 from tests import diagrams
 
 EVENLY = (np.arange(1000) + 0.5) / 1000  # chances spread over 0 .. 1
@@ -24,7 +16,7 @@ EVENLY = (np.arange(1000) + 0.5) / 1000  # chances spread over 0 .. 1
 def chosen(row: list, by_visits: bool, chance: np.ndarray = EVENLY) -> list[int]:
     """How often each action of a row comes out."""
     rows = np.tile(np.array(row), (len(chance), 1))
-    actions = choose_actions(rows, np.full(len(chance), by_visits), chance)
+    actions = rule.choose_actions(rows, np.full(len(chance), by_visits), chance)
     assert actions.dtype == np.int32
     return np.bincount(actions, minlength=len(row)).tolist()
 
@@ -32,7 +24,7 @@ def chosen(row: list, by_visits: bool, chance: np.ndarray = EVENLY) -> list[int]
 @pytest.mark.parametrize(("size", "plies"), [(9, 6), (19, 30), (13, 14), (7, 4), (5, 2), (3, 0), (2, 0)])
 def test_temperature_plies_are_alphago_jls(size: int, plies: int) -> None:
     """N^2 / 12 made even: 6 on 9x9, 30 on 19x19."""
-    assert temperature_plies(GoEnv(size)) == plies
+    assert rule.temperature_plies(GoEnv(size)) == plies
 
 
 @pytest.mark.parametrize(
@@ -65,10 +57,10 @@ def test_a_policy_passes_where_the_board_says_what_its_value_says(value: float, 
     """Black's board is empty: it is lost with a komi above 0, and won with one below."""
     batch, games = GoEnv(2).position(komi=komi).batch, np.zeros(2, np.int64)
     priors = np.array([[0.1, 0.2, 0.0, 0.0, 0.7], [0, 0, 0, 0, 1]], np.float32)  # the second has no other move
-    ready = without_rash_passes(batch, games, priors, np.full(2, value, np.float32))
+    ready = rule.without_rash_passes(batch, games, priors, np.full(2, value, np.float32))
     assert ready.argmax(axis=1).tolist() == [4 if passes else 1, 4]
     without_passes = TicTacToeEnv().position().batch
-    assert without_rash_passes(without_passes, games, priors, np.ones(2)).tolist() == priors.tolist()
+    assert rule.without_rash_passes(without_passes, games, priors, np.ones(2)).tolist() == priors.tolist()
 
 
 # Black has a wall and an eye behind it; or nothing is left but own eyes, and the move is a threat in a ko.
@@ -99,7 +91,7 @@ def test_a_pass_instead_of_an_own_eye_but_none_that_loses(
     weights = position.legal_mask[None] / 2.0
     weights[0, position.env.from_text("D2")] *= 2
     games, actions = np.zeros(1, np.int64), np.array([position.env.from_text(chosen)], np.int32)
-    found = without_idle_moves(position.batch, games, actions, weights, np.full(1, value, np.float32))
+    found = rule.without_idle_moves(position.batch, games, actions, weights, np.full(1, value, np.float32))
     assert found.dtype == np.int32
     assert position.env.to_text(int(found[0])) == played
 
@@ -125,7 +117,7 @@ def test_the_last_neutral_points_of_an_open_game(moves: str, value: float, likel
     if likely:
         weights[0, env.from_text(likely)] = 0.1
     actions = np.array([env.pass_action], np.int32)
-    found = without_early_passes(position.batch, np.zeros(1, np.int64), actions, weights, np.full(1, value))
+    found = rule.without_early_passes(position.batch, np.zeros(1, np.int64), actions, weights, np.full(1, value))
     assert found.dtype == np.int32
     assert env.to_text(int(found[0])) == played
 
@@ -136,8 +128,8 @@ def test_the_last_neutral_points_of_an_open_game(moves: str, value: float, likel
 def test_who_resigns(threshold: float | None, expected: list[bool]) -> None:
     """A value as low as the threshold is not below it."""
     values = np.array([-1.0, -0.875, 0.5], np.float32)
-    assert resigns(values, threshold).tolist() == expected
-    assert [resigns(float(value), threshold) for value in values] == expected
+    assert rule.resigns(values, threshold).tolist() == expected
+    assert [rule.resigns(float(value), threshold) for value in values] == expected
 
 
 @pytest.mark.parametrize(
@@ -156,5 +148,5 @@ def test_who_resigns(threshold: float | None, expected: list[bool]) -> None:
 )
 def test_a_threshold_holds_where_it_was_measured(position, holds) -> None:
     network = SimpleNamespace(resign_threshold=-0.8, measured_in=GoEnv(9, komi=7))
-    assert measured_threshold(network, position) == (-0.8 if holds else -1)
-    assert measured_threshold(object(), position) == -1
+    assert rule.measured_threshold(network, position) == (-0.8 if holds else -1)
+    assert rule.measured_threshold(object(), position) == -1

@@ -328,18 +328,17 @@ def test_stones_as_people_write_them() -> None:
     assert list(map(str, game.faults)) == [told]
 
 
-class TestOtherFormats:
-    GIB = "\\HS\n\\[GAMETAG=S0,R1,D2]\\\n\\HE\n\\GS\n2 1 0\n0 0 &4\nINI 0 1 0 &4\nSTO 0 2 1 15 3\n"
-    NGF = (
-        "Rating game\n19\nann 5D\nben 6D\nwww.cyberoro.com\n0\n0\n0\n20210101 [12:00]\n5\nB wins\n2\n"
-        "PMABBQDQD\nPMACWDDDD\n"
-    )
+GIB = "\\HS\n\\[GAMETAG=S0,R1,D2]\\\n\\HE\n\\GS\n2 1 0\n0 0 &4\nINI 0 1 0 &4\nSTO 0 2 1 15 3\n"
+NGF = (
+    "Rating game\n19\nann 5D\nben 6D\nwww.cyberoro.com\n0\n0\n0\n20210101 [12:00]\n5\nB wins\n2\nPMABBQDQD\nPMACWDDDD\n"
+)
 
-    @pytest.mark.parametrize(
-        ("text", "name"), [(GIB, "GIB (Tygem)"), (NGF, "NGF (WBaduk)"), ("[Header]\nGo=1", "UGF or UGI (PandaNet)")]
-    )
-    def test_they_are_named(self, text: str, name: str) -> None:
-        assert wrong(only(text)) == [f"wild.sgf: no SGF data found: it is a game in the format {name}, not in SGF"]
+
+@pytest.mark.parametrize(
+    ("text", "name"), [(GIB, "GIB (Tygem)"), (NGF, "NGF (WBaduk)"), ("[Header]\nGo=1", "UGF or UGI (PandaNet)")]
+)
+def test_other_formats_are_named(text: str, name: str) -> None:
+    assert wrong(only(text)) == [f"wild.sgf: no SGF data found: it is a game in the format {name}, not in SGF"]
 
 
 class TestLimits:

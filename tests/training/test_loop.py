@@ -84,25 +84,24 @@ class TestStop:
             assert (sources.made[0].moves, run.learner.steps) == (moves, 0)
 
 
+NETWORK: dict[str, Any] = {"tower_height": 1, "channels": 16}
+SEARCH = Puct(dirichlet_weight=0.5, dirichlet_alpha=1.0)
+SETTINGS: dict[str, Any] = {"num_games": 500, "readouts": 40, "temperature_plies": 9, "search": SEARCH, **EXACT}
+SETTINGS |= {"batch_size": 64, "start_training_after": 150, "samples_per_position": 6, "learning_rate": 1e-2}
+
+
 @pytest.mark.slow
-class TestLearns:
-    """Three in a row from random weights, in float32 on one thread."""
+def test_it_learns_and_hardly_loses_to_random(tmp_path: Path) -> None:
+    """Three in a row from random weights, in float32 on one thread.
 
-    NETWORK: dict[str, Any] = {"tower_height": 1, "channels": 16}
-    SEARCH = Puct(dirichlet_weight=0.5, dirichlet_alpha=1.0)
-    SETTINGS: dict[str, Any] = {"num_games": 500, "readouts": 40, "temperature_plies": 9, "search": SEARCH, **EXACT}
-    SETTINGS |= {"batch_size": 64, "start_training_after": 150, "samples_per_position": 6, "learning_rate": 1e-2}
-
-    def test_hardly_loses_to_random(self, tmp_path: Path) -> None:
-        """Many games in either colour: hardly one is lost with a search, few are without.
-
-        A network that is sure of a wrong reply can hide the five plies that refute it from 200 readouts.
-        """
-        env = GomokuEnv(3, 3, planes=3)  # its rules in kernels take no time
-        net = train(env, folder=tmp_path, reports=[], seed=1, **self.NETWORK, **self.SETTINGS)
-        searching = evaluate(env, net, "random", 80, readouts=200, seed=1)
-        assert searching.losses <= 1, searching
-        assert searching.wins > 64
-        assert evaluate(env, net, "random", 200, readouts=0, seed=1).losses < 30
-        untrained = NeuralNet(env, **self.NETWORK)
-        assert evaluate(env, untrained, "random", 200, readouts=0, seed=1).losses > 45
+    Of many games in either colour hardly one is lost with a search, few are without.  A network that is sure of a
+    wrong reply can hide the five plies that refute it from 200 readouts.
+    """
+    env = GomokuEnv(3, 3, planes=3)  # its rules in kernels take no time
+    net = train(env, folder=tmp_path, reports=[], seed=1, **NETWORK, **SETTINGS)
+    searching = evaluate(env, net, "random", 80, readouts=200, seed=1)
+    assert searching.losses <= 1, searching
+    assert searching.wins > 64
+    assert evaluate(env, net, "random", 200, readouts=0, seed=1).losses < 30
+    untrained = NeuralNet(env, **NETWORK)
+    assert evaluate(env, untrained, "random", 200, readouts=0, seed=1).losses > 45

@@ -9,18 +9,7 @@ from champions import ChampionKeeper, Champions
 from games import CGZeroGames
 
 from alphago.training.history import read_history, read_rows
-from tests.training.small_runs import (
-    BLACK_WINS,
-    GO,
-    RandomGames,
-    go_on,
-    net_of,
-    opened,
-    run,
-    run_killed,
-    same,
-    without_times,
-)
+from tests.training import small_runs
 
 QUICK: dict[str, Any] = {"win_rate": 0.25, "games": 2, "every": 5, "readouts": 2, "recent": 3, "recent_share": 0.6}
 PLAYED: dict[str, Any] = {"source": CGZeroGames(), "opening_plies": 0.0, "plies_per_iteration": 12}
@@ -36,7 +25,7 @@ PLAYED: dict[str, Any] = {"source": CGZeroGames(), "opening_plies": 0.0, "plies_
     ],
 )
 def test_more_games_against_the_harder_one(rates: tuple[float, float], shares: tuple[float, float, float]) -> None:
-    keeper = ChampionKeeper(Champions(), net_of(1))
+    keeper = ChampionKeeper(Champions(), small_runs.net_of(1))
     assert keeper.lineup is None  # one champion plays alone
     keeper.rates = list(rates)
     assert keeper.shares == pytest.approx(shares)
@@ -45,15 +34,17 @@ def test_more_games_against_the_harder_one(rates: tuple[float, float], shares: t
 def judged(path: Path, *seeds: int, **champions: Any) -> ChampionKeeper:
     """After candidates of these seeds, one after the other, each of which wins half of its games."""
     settings = {"games": 4, "readouts": 0, **champions}
-    with opened(path, env=BLACK_WINS, source=RandomGames, judges=[Champions(**settings)]) as made:
+    with small_runs.opened(
+        path, env=small_runs.BLACK_WINS, source=small_runs.RandomGames, judges=[Champions(**settings)]
+    ) as made:
         (keeper,) = made.judges
         assert isinstance(keeper, ChampionKeeper)
         for seed in seeds:
-            made.learner.net.load_state_dict(net_of(seed, BLACK_WINS).state_dict())
+            made.learner.net.load_state_dict(small_runs.net_of(seed, small_runs.BLACK_WINS).state_dict())
             made.learner.steps += 1
             keeper.judge(made, threading.Event())
         for number in (keeper.best_number, keeper.second_number):
-            assert same(keeper.nets[number], net_of((0, *seeds)[number], BLACK_WINS))
+            assert small_runs.same(keeper.nets[number], small_runs.net_of((0, *seeds)[number], small_runs.BLACK_WINS))
         return keeper
 
 
@@ -80,12 +71,12 @@ def test_who_is_champion(
 def test_it_goes_on_to_the_bit(tmp_path: Path) -> None:
     """Killed three times, each time after so many saves, over two boards."""
     settings = {"num_games": 22, "judges": [Champions(**QUICK)], "curriculum": ((2, 0.4),), **PLAYED}
-    net, _ = run(tmp_path / "whole", **settings)
-    assert net.env == GO
+    net, _ = small_runs.run(tmp_path / "whole", **settings)
+    assert net.env == small_runs.GO
     for saves in (25, 15, 15):
-        run_killed(tmp_path / "killed", saves, **settings)
-    again, _ = go_on(tmp_path / "killed", source=CGZeroGames())
-    assert same(again, net)
-    rows = [without_times(read_history(tmp_path / name).evaluations) for name in ("whole", "killed")]
+        small_runs.run_killed(tmp_path / "killed", saves, **settings)
+    again, _ = small_runs.go_on(tmp_path / "killed", source=CGZeroGames())
+    assert small_runs.same(again, net)
+    rows = [small_runs.without_times(read_history(tmp_path / name).evaluations) for name in ("whole", "killed")]
     assert rows[0] == rows[1]
     assert {row["opponent"] for row in rows[0]} == {"best so far", "second best"}
