@@ -158,8 +158,7 @@ sys.exit(alphago.cli.main())"""
 def test_ctrl_c_while_libraries_are_imported_and_while_the_process_ends(module: str | None) -> None:
     """No traceback from their midst, and the exit code of an interrupt; exit handlers are not interrupted."""
     command = [sys.executable, "-c", WHILE_IMPORTING.replace("MODULE", module) if module else AT_THE_END]
-    given = {"cwd": ROOT, "capture_output": True, "timeout": 600, "stdin": subprocess.DEVNULL, "text": True}
-    done = subprocess.run(command, **given)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=600, stdin=subprocess.DEVNULL, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 

@@ -209,7 +209,6 @@ def negated(out: np.ndarray, *_: object) -> object:
 
 
 FIRST_POINT_FORGOTTEN = spoilt("legal_mask", lambda out, *_: out[:, 0].fill(False))
-OWNERSHIP_OF_THE_LAST_ROW_MISSING = spoilt("ownership", lambda out, *_: out[:, -3:].fill(0))
 FIRST_SLOT_ONLY = spoilt("outcome", lambda out, *_: out.fill(out[0] if len(out) else 0))
 KOMI_TWICE = spoilt("score", lambda out, *_: np.subtract(out, 0.5, out))
 SLOT_IN_HASH = spoilt("hash", lambda out, slots, _: np.add(out, slots.astype(out.dtype), out))
@@ -286,15 +285,14 @@ def test_a_wrong_ownership_is_caught() -> None:
     """Alone where it has no sense or turns the board, else by the plain game."""
     in_points = spoilt("ownership", lambda out, *_: np.multiply(out, 2, out))
     assert caught(faulty(in_points)).startswith("ownership: expected -1, 0 or 1 for each point, got [")
-    alone = caught(faulty(OWNERSHIP_OF_THE_LAST_ROW_MISSING))
+    alone = caught(faulty(spoilt("ownership", lambda out, *_: out[:, -3:].fill(0))))  # none in the last row
     assert re.match(r"symmetries\[\d\], seen by ownership: expected \[.*\(the same game, all moves turned", alone)
     twin = naive_go(3, komi=0.5)
     assert caught(faulty(spoilt("ownership", in_blacks_view)), twin).startswith("ownership: expected [")
 
 
 def test_a_twin_that_alone_has_a_score_is_not_asked_for_it() -> None:
-    twin = broken(score=lambda self: 3 * self.outcome())
-    check_game(TicTacToeEnv(), twin, games=3)
+    check_game(TicTacToeEnv(), broken(score=lambda self: 3 * self.outcome()), games=3)
 
 
 @pytest.mark.parametrize(

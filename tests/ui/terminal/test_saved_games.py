@@ -144,7 +144,7 @@ def test_a_person_is_asked(tmp_path):
 
 
 FILED = "(;FF[4]CA[UTF-8]KM[6.5]MN[7]PB[Ann]RE[W+T]SZ[5]XX[mine];B[aa]C[so];B[bb](;W[cc])(;LB[aa:x]W[dd]))"
-
+AREA = "".join(f"[{column}{row}]" for row in "abcde" for column in "abcde" if column + row != "cc")
 FINISHED = "(;FF[4]CA[UTF-8]KM[6.5]RE[B+1]SZ[5];B[cc];W[];B[])"
 
 
@@ -155,7 +155,7 @@ FINISHED = "(;FF[4]CA[UTF-8]KM[6.5]RE[B+1]SZ[5];B[cc];W[];B[])"
         (FILED, ("pass",), FILED.replace(";W[cc]", ";W[cc];B[];W[ba]").replace("RE[W+T]", "")),
         (FILED, ("undo", "b4"), FILED.replace("(;W[cc])", "(;W[ba])(;W[cc])").replace("RE[W+T]", "")),
         (FINISHED, (), FINISHED),
-        (FINISHED, ("",), FINISHED.replace("B+1", "B+18.5")),
+        (FINISHED, ("",), FINISHED.replace("B+1]", "B+18.5]")[:-1] + f"TB{AREA})"),
     ],
 )
 def test_what_was_not_touched_is_saved_as_it_was_loaded(tmp_path, filed, typed, now):
