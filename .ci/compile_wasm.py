@@ -64,7 +64,7 @@ def rules(program: Program, exports: tuple[str, ...]) -> Module:
 def modules() -> dict[str, Module]:
     """Return all modules by the names of their files: the network's arithmetic, trees, each game's rules."""
     source = (OWN_STATIC / "kernels.c").read_text()
-    network = Module(source, (*FLAGS, "-xc", "-O3", "-msimd128", "-Wl,--export-dynamic"))
+    network = Module(source, (*FLAGS, "-xc", "-O3", "-fno-math-errno", "-msimd128", "-Wl,--export-dynamic"))
     games = {"connect-four": connect_four, "gomoku": gomoku, "oware": oware, "reversi": reversi}
     of_rows = {name: rules(row_program(kernels), ROWS) for name, kernels in games.items()}
     return {"kernels": network, "tree": exporting(PROGRAM, TREE, *OF_TREE), "go": rules(GO, OF_GO), **of_rows}

@@ -29,7 +29,7 @@ from alphago.mcts.levels import FULL_STRENGTH, describe_level, level_conditions,
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.puct import Puct
 from alphago.mcts.rule import measured_threshold
-from alphago.nn.export import network_graph, raw_files
+from alphago.nn.export import fits_any_board, network_graph, raw_files
 from alphago.nn.graph import Step
 from alphago.nn.model_files import model_file, saved_game
 from alphago.nn.net import NeuralNet
@@ -42,8 +42,8 @@ OWN_STATIC = Path(__file__).parent / "static"
 FOLDERS = (STATIC, OWN_STATIC)
 STYLES = ("board", "column", "page")
 OPERATIONS = {  # the operations that network.js computes
-    *("Conv", "Gemm", "Add", "Sub", "Mul", "Div", "Relu", "Elu", "Tanh", "Sigmoid", "ReduceMean", "ReduceMax"),
-    *("Concat", "Flatten", "Reshape", "Slice", "Shape", "Cast"),
+    *("Conv", "Gemm", "MatMul", "Add", "Sub", "Mul", "Div", "Relu", "Elu", "Tanh", "Sigmoid", "Sqrt", "Softmax"),
+    *("ReduceMean", "ReduceMax", "Concat", "Flatten", "Reshape", "Transpose", "Slice", "Shape", "Cast"),
 }
 
 
@@ -74,7 +74,7 @@ def export_page(
 ) -> PageFile:
     """Write a network, its game and the search as one HTML file that plays in a browser.
 
-    A size-free network plays on every board that the game has.
+    A size-free network plays on every board that the game has, unless it has rotations (`alphago.nn.transformer`).
 
     Args:
         net: the network, or its name, file or run folder.
@@ -237,7 +237,7 @@ def playable_boards(net: NeuralNet, env: GameEnv) -> list[GameEnv]:
     """
     option = next((option for option in env.options if option.name == "board_size"), None)
     boards = [env]
-    if net.size_free and option is not None:
+    if fits_any_board(net) and option is not None:
         for size in range(int(option.least or 1), int(option.most or env.N) + 1, int(option.step)):
             if size != env.N:
                 with suppress(ValueError):  # some options of the game do not fit this board
@@ -249,13 +249,13 @@ def board_facts(env: GameEnv, net: NeuralNet, has_scores: bool) -> dict[str, Any
     """Return what the page has to know of a game on one board.
 
     Args:
-        net: the network; if it is size-free, the size can be chosen.
+        net: the network; if its operations fit any board, the size can be chosen.
         has_scores: whether the network forecasts scores.
     """
     measured = measured_network(net, env)  # the network with which the levels were measured; "" if they were not
     level_texts = [describe_level(level, env, has_scores, measured) for level in range(1, FULL_STRENGTH + 1)]
     view = {**game_view(env), "levels": level_texts, "shape": env.plane_shape}
-    if not net.size_free:
+    if not fits_any_board(net):
         view["options"] = [option for option in view["options"] if option["name"] != "board_size"]
     return {
         "view": view,

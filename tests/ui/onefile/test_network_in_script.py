@@ -29,6 +29,7 @@ NETWORKS = {
     "pooled tower": lambda: tower(GoEnv(5), 32, pooled=True),
     "preactivation, elu": lambda: tower(ReversiEnv(4), 20, block="preactivation", activation="elu", pooled=True),
     "plain tower of another shape": lambda: tower(ConnectFourEnv(), 16, block="plain"),
+    "transformer": lambda: NeuralNet(GoEnv(5), "transformer", tower_height=2, channels=64),
     "dense": lambda: dense(OwareEnv()),
     "one-hot": lambda: dense(OwareEnv(planes="one-hot")),
 }
@@ -53,16 +54,10 @@ def test_every_layer_is_computed(name: str) -> None:
     net = NETWORKS[name]()
     for parameter in net.parameters():  # else some layers begin as zeros
         torch.nn.init.normal_(parameter, std=0.1)
-    planes = random_planes(net.env, 6)
-    expected = run_graph(graph := network_graph(net), graph.weights, planes)
-    told = outputs(net, planes)
-    assert told.keys() == expected.keys()
-    for key, array in expected.items():
-        np.testing.assert_allclose(told[key], array.reshape(len(planes), -1), atol=1e-4, rtol=1e-3)
-
-
-def test_a_size_free_network_plays_on_other_boards() -> None:
-    net = tower(GoEnv(5), 32, pooled=True)
-    planes = random_planes(GoEnv(8), 3)
-    expected = run_graph(graph := network_graph(net), graph.weights, planes)
-    np.testing.assert_allclose(outputs(net, planes)["logits"], expected["logits"], atol=1e-4)
+    for env in [net.env, *[GoEnv(8)] * (name == "pooled tower")]:  # it is size-free
+        planes = random_planes(env, 6)
+        expected = run_graph(graph := network_graph(net), graph.weights, planes)
+        told = outputs(net, planes)
+        assert told.keys() == expected.keys()
+        for key, array in expected.items():
+            np.testing.assert_allclose(told[key], array.reshape(len(planes), -1), atol=1e-4, rtol=1e-3)

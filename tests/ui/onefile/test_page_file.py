@@ -101,7 +101,9 @@ def test_a_size_free_network_has_every_board() -> None:
 
 @pytest.mark.parametrize("env", [OwareEnv(), GomokuEnv(7), GoEnv(5)], ids=lambda env: env.name)
 def test_other_networks(env: Any, tmp_path: Path) -> None:
-    net = NeuralNet(env, tower_height=1, channels=8, size_free=False)
+    """A transformer is exported for one size of the board."""
+    options = {"base_net": "transformer"} if env.name == "go" else {"size_free": False}
+    net = NeuralNet(env, tower_height=1, channels=8, **options)
     page = export_page(net, tmp_path / "mine.html", type(env)(**env.config), strength="beats me", licence="CC0")
     text = page.path.read_text()
     told = json.loads(zlib.decompress(b64decode(re.findall(r'id="facts">([^<]*)<', text)[0])))
@@ -123,7 +125,7 @@ def test_what_it_cannot_carry_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("op", "attributes"),
     [
-        ("Softmax", {}),
+        ("Softplus", {}),
         ("Conv", {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1], "dilations": [1, 1], "group": 2}),
         ("Conv", {"kernel_shape": [3, 3], "pads": [0, 0, 0, 0], "dilations": [1, 1], "group": 1}),
         ("Conv", {"kernel_shape": [1, 3], "pads": [0, 1, 0, 1], "dilations": [1, 1], "group": 1}),
@@ -136,8 +138,8 @@ def test_layers_that_it_cannot_compute_are_refused(op: str, attributes: dict[str
 
 def test_the_script_has_every_operation() -> None:
     text = (OWN_STATIC / "network.js").read_text()
-    table = text[text.index("const OPERATIONS") :]
-    assert set(re.findall(r"^  (\w+):", table, re.MULTILINE)) == OPERATIONS
+    first, *table = text[text.index("const ELEMENTWISE") :].splitlines()
+    assert {*re.findall(r'\w+(?=")', first), *re.findall(r"^  (\w+):", "\n".join(table), re.MULTILINE)} == OPERATIONS
 
 
 @pytest.mark.parametrize("name", ["file_page", "engine_worker", "page", "widget"])

@@ -6,54 +6,25 @@
 
 typedef float v4 __attribute__((vector_size(16), aligned(4)));
 
-static v4 splat(float x) { return (v4){x, x, x, x}; }
-
-// Copy features into a larger board, in which a row has `stride` numbers, with `edge` zeros on every side.
-static void pad(const float *x, float *padded, int height, int width, int inputs, int edge, int stride) {
-  int line = width * inputs;
-  padded += edge * stride + edge * inputs;
-  for (int row = 0; row < height; row++, x += line, padded += stride)
-    for (int i = 0; i < line; i++) padded[i] = x[i];
-}
-
-// Write the first `count` of 16 sums.
-static void write(const v4 *sums, float *out, int count) {
-  if (count >= TILE)
-    for (int i = 0; i < 4; i++) *(v4 *)(out + 4 * i) = sums[i];
-  else
-    for (int i = 0; i < count; i++) out[i] = sums[i >> 2][i & 3];
-}
-
-// Compute 16 outputs at two points at once: as many sums as fit into the registers, with the fewest loads.
-static void tile(const float *a, const float *b, const float *weights, const float *bias, int stride, int line,
-                 int side, v4 *sums) {
-  v4 a0 = *(v4 *)bias, a1 = *(v4 *)(bias + 4), a2 = *(v4 *)(bias + 8), a3 = *(v4 *)(bias + 12);
-  v4 b0 = a0, b1 = a1, b2 = a2, b3 = a3;
-  for (int row = 0; row < side; row++, a += stride, b += stride)
-    for (int i = 0; i < line; i++, weights += TILE) {
-      v4 w0 = *(v4 *)weights, w1 = *(v4 *)(weights + 4), w2 = *(v4 *)(weights + 8), w3 = *(v4 *)(weights + 12);
-      v4 x = splat(a[i]), y = splat(b[i]);
-      a0 += x * w0, a1 += x * w1, a2 += x * w2, a3 += x * w3;
-      b0 += y * w0, b1 += y * w1, b2 += y * w2, b3 += y * w3;
+// Compute 16 outputs of two rows at once: as many sums as fit into the registers, with the fewest loads.
+static void tile(const float *a, const float *b, const float *weights, int inputs, v4 *to_a, v4 *to_b) {
+  v4 sums_a[TILE / 4] = {0}, sums_b[TILE / 4] = {0};
+  for (int i = 0; i < inputs; i++, weights += TILE)
+    for (int k = 0; k < TILE / 4; k++) {
+      v4 w = *(v4 *)(weights + 4 * k);
+      sums_a[k] += a[i] * w, sums_b[k] += b[i] * w;
     }
-  sums[0] = a0, sums[1] = a1, sums[2] = a2, sums[3] = a3;
-  sums[4] = b0, sums[5] = b1, sums[6] = b2, sums[7] = b3;
+  for (int k = 0; k < TILE / 4; k++) to_a[k] = sums_a[k], to_b[k] = sums_b[k];
 }
 
-PUBLIC void convolve(const float *x, float *padded, const float *weights, const float *bias, float *out, int height,
-                     int width, int inputs, int outputs, int side) {
-  int edge = side / 2, points = height * width, stride = (width + 2 * edge) * inputs, line = side * inputs;
-  if (edge) pad(x, padded, height, width, inputs, edge, stride);
-  const float *source = edge ? padded : x;
-  for (int first = 0; first < outputs; first += TILE, weights += side * line * TILE, bias += TILE)
-    for (int p = 0; p < points; p += 2) {
-      int q = p + 1 < points ? p + 1 : p;
-      v4 sums[8];
-      tile(source + p / width * stride + p % width * inputs, source + q / width * stride + q % width * inputs, weights,
-           bias, stride, line, side, sums);
-      write(sums, out + p * outputs + first, outputs - first);
-      write(sums + 4, out + q * outputs + first, outputs - first);
-    }
+PUBLIC void product(const float *x, const float *weights, float *out, int matrices, int rows, int inputs, int outputs) {
+  for (; matrices > 0; matrices--, x += rows * inputs, out += rows * outputs)
+    for (int first = 0; first < outputs; first += TILE, weights += inputs * TILE)
+      for (int row = 0; row < rows; row += 2) {
+        int next = row + 1 < rows ? row + 1 : row;
+        tile(x + row * inputs, x + next * inputs, weights, inputs, (v4 *)(out + row * outputs + first),
+             (v4 *)(out + next * outputs + first));
+      }
 }
 
 // A convolution of side 3 in squares of 3 points by 3, with 25 products for each where there were 81: Winograd's
@@ -87,55 +58,77 @@ static void square_in(const float *x, float *to, int inputs, int stride, int gap
   }
 }
 
-static void square_out(const float *m, const float *bias, float *out, int outputs, int gap, int rows, int columns, int line) {
+static void square_out(const float *m, float *out, int outputs, int gap, int rows, int columns, int line) {
   for (int c = 0; c < outputs; c += 4) {
     v4 d[PRODUCTS], t[PRODUCTS];
     for (int i = 0; i < PRODUCTS; i++) d[i] = *(v4 *)(m + i * gap + c);
     for (int i = 0; i < BEFORE; i++) after(d + i, t + i, BEFORE);
     for (int i = 0; i < AFTER; i++) after(t + BEFORE * i, d + BEFORE * i, 1);
     for (int row = 0; row < rows; row++)
-      for (int i = 0; i < columns; i++) *(v4 *)(out + row * line + i * outputs + c) = d[BEFORE * row + i] + *(v4 *)(bias + c);
+      for (int i = 0; i < columns; i++) *(v4 *)(out + row * line + i * outputs + c) = d[BEFORE * row + i];
   }
 }
 
-PUBLIC void winograd(const float *x, float *scratch, const float *weights, const float *bias, float *out, int height,
-                     int width, int inputs, int outputs) {
+PUBLIC void winograd(const float *x, float *scratch, const float *weights, float *out, int height, int width, int inputs,
+                     int outputs) {
   int down = (height + AFTER - 1) / AFTER, right = (width + AFTER - 1) / AFTER, squares = down * right;
   int stride = (AFTER * right + 2) * inputs, gap = squares * inputs, line = width * outputs;
-  float *zeros = scratch, *padded = zeros + outputs, *products = padded + (AFTER * down + 2) * stride;
-  float *sums = products + PRODUCTS * gap;
-  pad(x, padded, height, width, inputs, 1, stride);
+  float *products = scratch, *sums = products + PRODUCTS * gap;
   for (int i = 0; i < squares; i++)
-    square_in(padded + AFTER * (i / right * stride + i % right * inputs), products + i * inputs, inputs, stride, gap);
-  for (int i = 0; i < PRODUCTS; i++)
-    convolve(products + i * gap, 0, weights + i * inputs * outputs, zeros, sums + i * squares * outputs, 1, squares, inputs,
-             outputs, 1);
+    square_in(x + AFTER * (i / right * stride + i % right * inputs), products + i * inputs, inputs, stride, gap);
+  product(products, weights, sums, PRODUCTS, squares, inputs, outputs);
   for (int i = 0; i < squares; i++) {
     int row = AFTER * (i / right), column = AFTER * (i % right), rows = height - row, columns = width - column;
-    square_out(sums + i * outputs, bias, out + row * line + column * outputs, outputs, squares * outputs,
+    square_out(sums + i * outputs, out + row * line + column * outputs, outputs, squares * outputs,
                rows < AFTER ? rows : AFTER, columns < AFTER ? columns : AFTER, line);
   }
 }
 
-PUBLIC void rectify(const float *x, float *out, int count) {
-  for (int i = 0; i < count; i++) out[i] = x[i] > 0 ? x[i] : 0;
+// One axis of numbers that are computed one by one: its length, and the steps of x, y and out.
+typedef struct { int length, x, y, out; } Axis;
+typedef void Row(Axis axis, const float *x, const float *y, float *out);
+
+static void nest(Row *row, const Axis *axis, int axes, const float *x, const float *y, float *out) {
+  if (axes == 1) return row(*axis, x, y, out);
+  for (int i = 0; i < axis->length; i++, x += axis->x, y += axis->y, out += axis->out)
+    nest(row, axis + 1, axes - 1, x, y, out);
 }
 
-// Add to the features of each point one number for each channel; as one point with many channels, other features.
-PUBLIC void add(const float *restrict x, const float *restrict y, float *restrict out, int points, int channels) {
-  for (int p = 0; p < points; p++, x += channels, out += channels)
-    for (int c = 0; c < channels; c++) out[c] = x[c] + y[c];
+#define ROUND (3 << 22) // a float32 as large as this has no digits after the point
+
+// e^x: 2^n times the series of e^r, where r is at most half of ln 2.
+static float exponential(float x) {
+  x = x < -87 ? -87 : x > 88 ? 88 : x;
+  union { float number; int bits; } power = {x * 1.44269504f + ROUND}; // its last bits are those of n
+  float n = power.number - ROUND, r = x - n * 0.693359375f + n * 2.12194440e-4f;
+  power.bits = (power.bits << 23) + (127 << 23);
+  return power.number * (1 + r * (1 + r * (1 / 2.f + r * (1 / 6.f + r * (1 / 24.f + r * (1 / 120.f + r * (1 / 720.f)))))));
 }
 
-PUBLIC void mean(const float *restrict x, float *restrict out, int points, int channels) {
-  for (int c = 0; c < channels; c++) out[c] = 0;
-  for (int p = 0; p < points; p++, x += channels)
-    for (int c = 0; c < channels; c++) out[c] += x[c];
-  for (int c = 0; c < channels; c++) out[c] /= points;
-}
+#define LOOP(kind, a, b, to, value) \
+  _Pragma(kind) for (int i = 0; i < axis.length; i++) { float x = a, y = b; to = value; }
 
-PUBLIC void maximum(const float *restrict x, float *restrict out, int points, int channels) {
-  for (int c = 0; c < channels; c++) out[c] = x[c];
-  for (int p = 1; p < points; p++, x += channels)
-    for (int c = 0; c < channels; c++) out[c] = x[channels + c] > out[c] ? x[channels + c] : out[c];
-}
+// A kernel of `value`; out may be x.  Numbers that lie side by side are computed four at a time.
+#define ELEMENTWISE(name, value) \
+  static void name##_row(Axis axis, const float *a, const float *b, float *out) { \
+    int by_side = axis.x == 1 && axis.out == 1; \
+    if (by_side && axis.y == 1) LOOP("clang loop vectorize(assume_safety)", a[i], b[i], out[i], value) \
+    else if (by_side && axis.y == 0) LOOP("clang loop vectorize(assume_safety)", a[i], *b, out[i], value) \
+    else LOOP("clang loop vectorize(disable) unroll(disable)", a[i * axis.x], b[i * axis.y], out[i * axis.out], value) \
+  } \
+  PUBLIC void name(const Axis *axes, int count, const float *x, const float *y, float *out) { \
+    nest(name##_row, axes, count, x, y, out); \
+  }
+
+ELEMENTWISE(Copy, x)
+ELEMENTWISE(Add, x + y)
+ELEMENTWISE(Sub, x - y)
+ELEMENTWISE(Mul, x * y)
+ELEMENTWISE(Div, x / y)
+ELEMENTWISE(Max, x > y ? x : y)
+ELEMENTWISE(Relu, x > 0 ? x : 0)
+ELEMENTWISE(Elu, x > 0 ? x : y * (exponential(x) - 1))
+ELEMENTWISE(Exp, exponential(x))
+ELEMENTWISE(Sigmoid, 1 / (1 + exponential(-x)))
+ELEMENTWISE(Tanh, 1 - 2 / (1 + exponential(2 * x)))
+ELEMENTWISE(Sqrt, __builtin_sqrtf(x))
