@@ -25,6 +25,7 @@ COMMON = ("start", "board_batch", "is_over_batch", "legal_mask_batch", "replay_b
 ROWS = (*COMMON, "decisive_moves_batch", "planes_float32_batch")
 POINTS = ("chains_batch", "own_eyes_batch", "repeating_batch", "joined_and_free_batch", "pass_alive_batch")
 OF_GO = (*COMMON, *POINTS, "set_up_batch", "history_planes_float32_batch", "rule_planes_float32_batch")
+OF_GO += ("katago_planes_batch",)
 # Trees: PUCT alone; sqrt is an instruction.
 TREE = ("clear_all", "advance", "select_puct", "select_roots", "expand")
 OF_TREE = ("-fbuiltin", "-fno-builtin-memset", "-fno-builtin-memcpy", "-fno-math-errno")

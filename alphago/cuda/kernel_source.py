@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 
+from alphago.cuda.python_text import cpp_text
 from alphago.system.kernels import hashing
 
 FOLDER = Path(__file__).parent / "kernels"  # files that the programs of all games include
@@ -66,6 +67,8 @@ def constants(*modules: ModuleType) -> dict[str, float]:
 def expand(path: Path, included: set[str]) -> str:
     """Return a file's text with each include expanded once, and #line directives for the compiler's messages.
 
+    Of a kernel module (`#include "go_row.py:copy"`) functions are included, see `alphago.cuda.python_text`.
+
     Args:
         included: names of the files that are included already; this file's and those of its includes are added.
     """
@@ -77,8 +80,10 @@ def expand(path: Path, included: set[str]) -> str:
             # An empty line in place of the pragma, so that other lines keep their numbers.
             lines.append("\n" if line == "#pragma once\n" else line)
         elif include[1] not in included:
-            in_same_folder = path.parent / include[1]
-            text = expand(in_same_folder if in_same_folder.is_file() else FOLDER / include[1], included)
+            name, *functions = include[1].split(":")
+            file = path.parent / name if (path.parent / name).is_file() else FOLDER / name
+            text = cpp_text(file, functions) if file.suffix == ".py" else expand(file, included)
+            included.add(include[1])
             lines.append(f'{text}#line {number + 1} "{path.name}"\n')
         else:  # included already
             lines.append("\n")

@@ -198,16 +198,18 @@ class DeviceBatch(GameBatch):
             self._scratches[key] = self.backend.zeros(shape, np.int32)
         return self._scratches[key]
 
-    def _launch(self, kernel: str, slots: Array, *arguments: object, threads: int = 1) -> None:
+    def _launch(self, kernel: str, slots: Array, *arguments: object, threads: int = 1, most: int | None = None) -> None:
         """Run a kernel on the slots, with `threads` threads per slot.
 
         Args:
+            most: the most slots on which it works at the same time; None for all.
             arguments: the kernel's further arguments, after rows, words of a row, slots and their number, which every
                 kernel gets.
         """
         index = self.backend.upload(slots, np.int64)
         count = len(index)
-        self._kernels.launch(kernel, count * threads, self._rows, self._words, index, count, *arguments)
+        at_once = count if most is None else min(count, most)
+        self._kernels.launch(kernel, at_once * threads, self._rows, self._words, index, count, *arguments)
 
     def _copy(self, rows: KernelArray, sources: KernelArray, targets: KernelArray) -> None:
         """Copy the slots `sources` of `rows` to the slots `targets`; both are int64 arrays of the backend."""

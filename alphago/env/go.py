@@ -45,9 +45,9 @@ class GoEnv(StonesEnv):
         planes: the network's input, from the mover's view: a set of rule planes (`alphago.env.kernels.go_planes`) or a
             number of history planes.  "rules" (default): 16 planes with stones, liberties, forbidden points, last
             moves, areas, komi and score; "turns": 18, also the points that ko forbids, and the plies left until
-            `max_moves`; "katago": 30, the input of KataGo's networks (`alphago.env.kernels.go_katago`), on the CPU
-            only; an odd number: 2 planes per remembered board (own and enemy stones), 1 for the side to move; 17 as
-            in AlphaGo Zero (Silver et al. 2017, "Neural network architecture").
+            `max_moves`; "katago": 30, the input of KataGo's networks (`alphago.env.kernels.go_katago`); an odd number:
+            2 planes per remembered board (own and enemy stones), 1 for the side to move; 17 as in AlphaGo Zero (Silver
+            et al. 2017, "Neural network architecture").
         komi: White's points before the game, a multiple of 0.5; by default 7.5, and 9 on 7x7 (believed to be the fair
             value there).
         max_moves: plies after which the current board is scored; by default 7 N^2 / 5 rounded down, as in AlphaGo.jl; 0
@@ -75,7 +75,7 @@ class GoEnv(StonesEnv):
     surface = "lines"
     setup_words = ("black", "white", "to_play")
     selfplay_options = frozenset({"max_moves", "margin_weight", "komi_spread", "first_pass"})
-    actions_are_points = skips_turns = has_ownership = has_captures = has_sgf = True
+    actions_are_points = skips_turns = has_ownership = has_captures = has_sgf = has_device_kernels = True
     pass_action: int
 
     def __init__(
@@ -98,7 +98,6 @@ class GoEnv(StonesEnv):
         self.komi = go_rules.check_komi(go_rules.usual_komi(self.N) if komi is None else komi)
         # `history`: the number of boards that a position remembers.
         self.plane_set, self.planes, self.history = go_rules.check_planes("rules" if planes is None else planes)
-        self.has_device_kernels = self.plane_set != go_rules.KATAGO
         self.ko = check_choice("ko", ko, go_rules.KO_RULES)
         self.suicide = check_bool("suicide", suicide)
         self.turns = None if turns is None else check_int("turns", turns, 1, go_rules.ENDLESS // 2)
@@ -301,12 +300,10 @@ class GoEnv(StonesEnv):
         """Return a batch of `count` start positions.
 
         Args:
-            device: "cpu", "cuda" or "host"; with KataGo's planes only "cpu".
+            device: "cpu", "cuda" or "host".
         """
         if device == "cpu":
             return GoBatch(self, count)
-        if not self.has_device_kernels:
-            self.require_cpu(device)  # raises ValueError
         return CudaGoBatch(self, count, find_backend(device))
 
     @checks_keywords()

@@ -86,7 +86,7 @@ class GoBatch(PackedBatch):
         """Write the game's planes, see `alphago.env.kernels.go_planes` and `alphago.env.kernels.go_katago`."""
         flat = out.reshape(len(out), self.env.planes * self._size**2)
         if self._start.ladder_board is not None:  # KataGo's planes
-            boards = go_ladders.new_boards(self._start.ladder_board)
+            boards = np.empty(go_ladders.boards_shape(self._start.ladder_board), np.int32)
             go_katago.katago_planes_batch(self.rows, slots, self._start.ladder_board, boards, self._scratch(), flat)
         elif self._start.plane_indices is not None:  # a set of rule planes
             go_planes.rule_planes_batch(self.rows, slots, self._start.plane_indices, flat)

@@ -8,18 +8,26 @@ import numpy as np
 from alphago.cuda.contract import Array, Backend, KernelArray
 from alphago.cuda.kernel_source import LANES, Program, constants
 from alphago.env.device_batch import DeviceBatch, Out, Target
-from alphago.env.go_batch import check_setup
+from alphago.env.go_batch import GoStart, check_setup
 from alphago.env.go_rules import MAX_SIZE
 from alphago.env.kernels import go_alive as alive
-from alphago.env.kernels import go_planes
+from alphago.env.kernels import go_katago, go_ladders, go_planes
 from alphago.env.kernels import go_row as layout
 
 NO_MASK = 0  # a null pointer instead of the array of a legal mask
-PROGRAM = Program(
-    Path(__file__).parent / "kernels" / "go.cu",
-    # MARGIN_WEIGHT: the index of `margin_weight` in the batch's options.
-    constants(layout, alive, go_planes) | {"MARGIN_WEIGHT": 0, "MAX_SIZE": MAX_SIZE},
-)
+KERNELS = Path(__file__).parent / "kernels"
+# MARGIN_WEIGHT: the index of `margin_weight` in the batch's options.
+NUMBERS = constants(layout, alive, go_ladders, go_planes) | {"MARGIN_WEIGHT": 0, "MAX_SIZE": MAX_SIZE}
+PROGRAM = Program(KERNELS / "go.cu", NUMBERS)
+KATAGO_PROGRAM = Program(KERNELS / "go_katago.cu", NUMBERS)  # for games with KataGo's planes
+LADDER_BYTES = 2**30  # the most memory in which a call reads ladders
+
+
+def ladder_words(start: GoStart) -> tuple[int, int, int]:
+    """Return (lines, words of a line, words in all) of a board's memory for KataGo's planes, see go_katago.cu."""
+    lines, line_words = go_ladders.boards_shape(start.ladder_board)
+    size = int(start.row[layout.SIZE])
+    return lines, line_words, go_katago.PLANES * size**2 + alive.scratch_words(size) + lines * line_words
 
 
 class CudaGoBatch(DeviceBatch):
@@ -32,11 +40,14 @@ class CudaGoBatch(DeviceBatch):
 
     def __init__(self, env: Any, count: int, backend: Backend) -> None:
         start = env.start
-        super().__init__(env, count, backend, program=PROGRAM, words=len(start.row), options=[env.margin_weight])
+        program = PROGRAM if start.ladder_board is None else KATAGO_PROGRAM
+        super().__init__(env, count, backend, program=program, words=len(start.row), options=[env.margin_weight])
         self._size = env.N
         self._start = backend.upload(start.row, np.int32)
-        # The index of each rule plane (see go_planes); None for history planes.
+        # The index of each rule plane (see go_planes); None for other planes.
         self._plane_indices = None if start.plane_indices is None else backend.upload(start.plane_indices, np.int64)
+        # For KataGo's planes the board on which ladders are read; None for others.
+        self._ladder_board = None if start.ladder_board is None else backend.upload(start.ladder_board, np.int32)
         self.reset(np.arange(count))
 
     def reset(
@@ -57,14 +68,16 @@ class CudaGoBatch(DeviceBatch):
         return self._answer("legal_mask_batch", slots, out, np.bool_, shape=(self.env.action_space,), threads=LANES)
 
     def write_planes(self, slots: Array, dtype: str, target: Target) -> None:
-        if self._plane_indices is None:  # history planes: KataGo's planes, also without indices, are on the CPU only
+        if self._ladder_board is not None:
+            self._write_katago_planes(slots, target)
+        elif self._plane_indices is None:  # history planes
             self._launch(f"history_planes_{dtype}_batch", slots, *target, self.env.planes, threads=LANES)
         else:
             self._write_rule_planes(slots, dtype, target, NO_MASK)
 
     def observe(self, slots: Array, mask: Array, planes: Array) -> None:
         """Write legal actions and planes; for rule planes one kernel writes both."""
-        if self._plane_indices is None:  # history planes
+        if self._plane_indices is None:  # history planes, or KataGo's
             super().observe(slots, mask, planes)  # type: ignore[arg-type]
             return
         dtype, target = self._plane_target(slots, planes)
@@ -77,6 +90,15 @@ class CudaGoBatch(DeviceBatch):
         """Launch the kernel that writes rule planes, and the legal mask unless `mask` is NO_MASK."""
         arguments = (*target, self.env.planes, self._plane_indices, mask)
         self._launch(f"rule_planes_{dtype}_batch", slots, *arguments, threads=LANES)
+
+    def _write_katago_planes(self, slots: Array, target: Target) -> None:
+        """Launch the kernel that writes KataGo's planes, in as many blocks as have memory for ladders."""
+        lines, line_words, per_board = ladder_words(self.env.start)
+        most = 1 << (LADDER_BYTES // (4 * per_board)).bit_length() - 1  # a power of two, as `_scratch` returns
+        places = min(len(slots), most)
+        memory = (lines, line_words, self._scratch(places, per_board), per_board, places)
+        arguments = (*target, self.env.planes, target.array.itemsize, self._ladder_board, *memory)
+        self._launch("katago_planes_batch", slots, *arguments, threads=LANES, most=places)
 
     def pass_alive(self, slots: Array, out: Out) -> Out:
         """Write the pass-alive points, as `GoBatch.pass_alive` does."""

@@ -9,6 +9,7 @@ extern "C" float logf(float);
 #define __host__
 #define __device__
 #define __global__
+#define __noinline__ inline
 
 struct Index {
     unsigned int x;

@@ -1,7 +1,7 @@
 // The kernels of Go. In some a thread does a whole board, in others the threads of a block do a board together.
 
-#include "go_alive.cuh"
 #include "go_planes.cuh"
+#include "go_alive.py"
 #include "playouts.cuh"
 
 // The mover's outcome: with the weight w = options[MARGIN_WEIGHT], (1 - w) sign(margin) + w tanh(margin / 10).
@@ -51,7 +51,7 @@ KERNEL pass_alive_batch(int* rows, Long words, const Long* slots, Long n, signed
         signed char* owners = out + i * points;
         for (int action = 0; action < points; action++) owners[action] = 0;
         for (int colour = BLACK; colour <= WHITE; colour++)
-            Alive(ROW, colour, scratch + i * per_board).mark(colour == ROW[TO_PLAY] ? 1 : -1, owners);
+            mark_alive(ROW, colour, colour == ROW[TO_PLAY] ? 1 : -1, scratch + i * per_board, owners);
     }
 }
 

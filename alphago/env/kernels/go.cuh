@@ -2,6 +2,8 @@
 
 #pragma once
 #include "go_ko.cuh"
+#include "python.cuh"
+#include "go.py:note_action"
 
 // Copy the newest board to the next place of the ring buffer, and make the copy the newest.
 BOTH void advance_boards(int* row) {
@@ -29,9 +31,7 @@ BOTH void play(int* row, int action) {
         if (rule != SIMPLE) record_board(row);
     }
     row[PLY]++;
-    row[THIRD_LAST] = row[BEFORE_LAST];
-    row[BEFORE_LAST] = row[LAST];
-    row[LAST] = action;
+    note_action(row, action);
 }
 
 // Return a hash of stones, side to move and whether the last move was a pass.

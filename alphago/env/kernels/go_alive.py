@@ -7,12 +7,12 @@ stones there may commit suicide and leave empty points.  Chains with fewer than 
 the regions that touch a struck-out chain; this is repeated until nothing changes.  The chains left are pass-alive, and
 so are the points of the regions vital to them.
 
-`scratch` is int32 [scratch_words(size)].  Its parts are, in this order:
+`scratch` is int32 [scratch_words(size)].  It has PARTS parts of as many words as the bordered board has points:
     the points of all regions, concatenated
-    the index at which each region begins, and a last one, at which all end
-    for each region whether it is open, which means not struck out
-    for each point whether it is in a region already
-    for each chain the number of its vital regions, at the index of the chain's head
+    BEGINS: the index at which each region begins, and a last one, at which all end
+    IS_OPEN: for each region whether it is open, which means not struck out
+    MARKS: for each point whether it is in a region already
+    COUNTS: for each chain the number of its vital regions, at the index of the chain's head
 """
 
 from alphago.env.kernels import go_row as layout
@@ -20,23 +20,18 @@ from alphago.env.kernels.go_row import action_of, bordered_points, cell, neighbo
 from alphago.system.kernels.jit import kernel, load, part, store
 
 VITAL = 2  # vital regions that a pass-alive chain needs
+PARTS, BEGINS, IS_OPEN, MARKS, COUNTS = 5, 1, 2, 3, 4  # parts of the scratch, see the module
 
 
 def scratch_words(size):
     """Return the number of scratch words for a board of this size."""
-    return 3 * size * size + 1 + 2 * bordered_points(size)
+    return PARTS * bordered_points(size)
 
 
 @part
-def scratch_parts(size):
-    """Return the indices (begins, open, marks, counts) at which four parts of the scratch begin, see the module.
-
-    The part before them, the points of all regions, begins at index 0 and has N * N words.  "begins" has N * N + 1
-    words, since there are at most N * N regions.  "open" has N * N words, one for each region.  "marks" has
-    (N + 1) * (N + 2) + 1 words, one for each bordered point.
-    """
-    at_marks = 3 * size * size + 1
-    return size * size, 2 * size * size + 1, at_marks, at_marks + (size + 1) * (size + 2) + 1
+def part_words(row):
+    """Return the number of words of a part of the scratch: the number of bordered points, as `bordered_points`."""
+    return (load(row, layout.SIZE) + 1) * (load(row, layout.SIZE) + 2) + 1
 
 
 @part
@@ -64,7 +59,7 @@ def divide(row, colour, scratch, at_begins, at_marks):
     From `at_marks` on, `append` marks each bordered point that is in a region already, and skips marked points.
     """
     size = load(row, layout.SIZE)
-    for i in range((size + 1) * (size + 2) + 1):  # all bordered points
+    for i in range(part_words(row)):
         store(scratch, at_marks + i, 0)
     regions = end = visited = 0  # the neighbours of the points before index `visited` have been appended
     for action in range(size * size):
@@ -174,8 +169,7 @@ def strike_out_regions(row, colour, regions, scratch, at_begins, at_open, at_cou
     Returns:
         Whether a region was struck out.
     """
-    size = load(row, layout.SIZE)
-    for i in range((size + 1) * (size + 2) + 1):  # all bordered points
+    for i in range(part_words(row)):
         store(scratch, at_counts + i, 0)
     for region in range(regions):
         if load(scratch, at_open + region) != 0:
@@ -195,16 +189,19 @@ def strike_out_regions(row, colour, regions, scratch, at_begins, at_open, at_cou
 def mark_alive_chains(row, colour, value, scratch, out, at):
     """Find the pass-alive chains of `colour` and write `value` at their stones; return the number of regions.
 
-    Callers also read `scratch`, see the module.  At a chain's head its part "counts" has the number of the chain's
-    vital regions: VITAL (2) or more if the chain is pass-alive.  The part "open" says for each region whether all
+    Callers also read `scratch`, see the module.  At a chain's head its part COUNTS has the number of the chain's
+    vital regions: VITAL (2) or more if the chain is pass-alive.  The part IS_OPEN says for each region whether all
     chains of `colour` that the region touches are pass-alive.
 
     Args:
         out, at: an array that holds the board from index `at` on.
     """
     size = load(row, layout.SIZE)
-    at_begins, at_open, at_marks, at_counts = scratch_parts(size)
-    regions = divide(row, colour, scratch, at_begins, at_marks)
+    words = part_words(row)
+    at_begins = BEGINS * words
+    at_open = IS_OPEN * words
+    at_counts = COUNTS * words
+    regions = divide(row, colour, scratch, at_begins, MARKS * words)
     for region in range(regions):
         store(scratch, at_open + region, 1)
     while strike_out_regions(row, colour, regions, scratch, at_begins, at_open, at_counts):
@@ -225,13 +222,14 @@ def mark_alive(row, colour, value, scratch, out):
         scratch: see the module, overwritten.
         out: N * N numbers, one for each point.
     """
-    at_begins, at_open, _, at_counts = scratch_parts(load(row, layout.SIZE))
+    words = part_words(row)
     regions = mark_alive_chains(row, colour, value, scratch, out, 0)  # also fills `scratch`
     for region in range(regions):
-        begin = load(scratch, at_begins + region)
-        end = load(scratch, at_begins + region + 1)
+        begin = load(scratch, BEGINS * words + region)
+        end = load(scratch, BEGINS * words + region + 1)
+        is_open = load(scratch, IS_OPEN * words + region) != 0
         # count_vital also adds to the counts, which are no longer needed.
-        if load(scratch, at_open + region) != 0 and count_vital(row, colour, scratch, begin, end, at_counts) > 0:
+        if is_open and count_vital(row, colour, scratch, begin, end, COUNTS * words) > 0:
             for i in range(begin, end):
                 store(out, action_of(row, load(scratch, i)), value)
 

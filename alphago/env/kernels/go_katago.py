@@ -13,14 +13,13 @@ After the end of a game only its last move counts.  Under simple ko, KataGo also
 and when a side passes twice in one position; these games end by passes alone.
 """
 
-import math
-
 import numpy as np
 
+from alphago.env.kernels import go_alive as alive
 from alphago.env.kernels import go_ladders as ladders
 from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.go import play
-from alphago.env.kernels.go_alive import mark_alive_chains, scratch_parts
+from alphago.env.kernels.go_alive import mark_alive_chains, part_words
 from alphago.env.kernels.go_chains import count_beside, put
 from alphago.env.kernels.go_legal import allowed
 from alphago.env.kernels.go_planes import write_chain, write_constant
@@ -38,22 +37,22 @@ KOMI, KO_RULE_PLANE, SUPERKO_KIND_PLANE, SUICIDE_PLANE, PASS_ENDS, WAVE = 23, 24
 @part
 def write_numbers(row, points, out):
     """Write the constant planes that do not depend on the moves."""
-    # From twice White's komi to the mover's.
-    movers_komi = load(row, layout.KOMI2) / (2 if load(row, layout.TO_PLAY) == layout.WHITE else -2)
-    komi = min(max(movers_komi, -points - 20.0), points + 20.0)
-    # A draw is possible only if the komi is an even number; on a board with an odd number of points, an odd number.
-    odd = points & 1
-    above = komi - odd - 2 * math.floor((komi - odd) / 2)  # the distance from the next such komi below, 0 to 2
-    # A triangle wave: it rises to 0.5 at 0.5, falls to -0.5 at 1.5, and rises to 0 at 2.
-    wave = above if above < 0.5 else 1 - above if above < 1.5 else above - 2
     rule = load(row, layout.KO_RULE)
+    most = 2 * points + 40
+    komi2 = load(row, layout.KOMI2) if load(row, layout.TO_PLAY) == layout.WHITE else -load(row, layout.KOMI2)
+    komi2 = min(max(komi2, -most), most)  # twice the mover's komi
+    # A draw is possible only if the komi is an even number; on a board with an odd number of points, an odd number.
+    above2 = (komi2 - 2 * (points & 1)) % 4  # twice the distance from the next such komi below, 0 to 3
+    # A triangle wave: it rises to 0.5 at 0.5, falls to -0.5 at 1.5, and rises to 0 at 2.
+    wave2 = min(above2, 2 - above2)
+    superko_kind2 = (rule == layout.POSITIONAL) - (rule == layout.SITUATIONAL)
     write_constant(np.float32(1), points, ON_BOARD, out)
-    write_constant(np.float32(komi) / np.float32(20), points, KOMI, out)
+    write_constant(np.float32(komi2) / np.float32(40), points, KOMI, out)
     write_constant(np.float32(rule != layout.SIMPLE), points, KO_RULE_PLANE, out)
-    write_constant(((rule == layout.POSITIONAL) - (rule == layout.SITUATIONAL)) / 2, points, SUPERKO_KIND_PLANE, out)
+    write_constant(np.float32(superko_kind2) / np.float32(2), points, SUPERKO_KIND_PLANE, out)
     write_constant(np.float32(load(row, layout.SUICIDE)), points, SUICIDE_PLANE, out)
     write_constant(np.float32(pass_ends(row)), points, PASS_ENDS, out)
-    write_constant(np.float32(wave), points, WAVE, out)
+    write_constant(np.float32(wave2) / np.float32(2), points, WAVE, out)
 
 
 @part
@@ -171,7 +170,7 @@ def write_ladders(row, oldest_age, laid_out_age, empty, boards, points, out):
         oldest_age: the age of the oldest board that is shown, 0 to 2.
         laid_out_age: the age of the board that is laid out stone by stone.  The newer boards are made from this one by
             playing the game's moves.
-        empty, boards: as in `katago_planes_batch`.
+        empty, boards: as in `katago_planes`.
     """
     enemy = 3 - load(row, layout.TO_PLAY)
     copy(empty, boards[0])
@@ -195,7 +194,8 @@ def write_territory(row, colour, scratch, points, out):
     The numbers are 1 if it is the mover's side, else -1.  `write_areas` says which regions a side owns.
     """
     at_area = OWN_AREA * points
-    at_begins, at_open, _, _ = scratch_parts(load(row, layout.SIZE))
+    at_begins = alive.BEGINS * part_words(row)
+    at_open = alive.IS_OPEN * part_words(row)
     sign = np.float32(1 if colour == load(row, layout.TO_PLAY) else -1)
     for region in range(mark_alive_chains(row, colour, sign, scratch, out, at_area)):
         begin = load(scratch, at_begins + region)
@@ -243,29 +243,33 @@ def write_areas(row, scratch, points, out):
             store(out, (OWN_AREA + plane) * points + action, np.float32(owner == 1 - 2 * plane))
 
 
-@kernel
-def katago_planes_batch(rows, slots, empty, boards, scratch, out):
-    """Write the planes of each slot into its row of `out`, float32 [n, 30 * N * N].
+@part
+def katago_planes(row, empty, boards, scratch, out):
+    """Write the planes of a position into `out`, float32 [30 * N * N].
 
     Args:
         empty: the row of an empty board by simple ko, by which ladders are read in every game.
-        boards: made by `go_ladders.new_boards`, overwritten.
+        boards: see `go_ladders`, overwritten.
         scratch: int32, see `go_alive`, overwritten.
     """
+    points = load(row, layout.SIZE) * load(row, layout.SIZE)
+    for j in range(PLANES * points):
+        store(out, j, np.float32(0))
+    known = known_moves(row)
+    is_over = load(row, layout.PASSES) >= load(row, layout.PASSES_TO_END)  # by passes, not by the ply limit
+    moves_shown = min(known, 1) if is_over else known  # KataGo shows only the last move of a finished game
+    # The age of a board is how many moves ago it was there. KataGo shows ladders of the boards of age 0, 1 and 2.
+    oldest_age = min(moves_shown, 2)  # of the boards whose ladders are shown
+    # The board before the oldest is laid out, if known: the move from there tells the ko point of the oldest board.
+    laid_out_age = min(oldest_age + 1, known)
+    write_numbers(row, points, out)
+    write_last_moves(row, moves_shown, points, out)
+    write_ladders(row, oldest_age, laid_out_age, empty, boards, points, out)
+    write_areas(row, scratch, points, out)
+
+
+@kernel
+def katago_planes_batch(rows, slots, empty, boards, scratch, out):
+    """Write the planes of each slot into its row of `out`, float32 [n, 30 * N * N]; see `katago_planes`."""
     for i in range(slots.shape[0]):
-        row = rows[slots[i]]
-        planes = out[i]
-        points = load(row, layout.SIZE) * load(row, layout.SIZE)
-        for j in range(PLANES * points):
-            store(planes, j, np.float32(0))
-        known = known_moves(row)
-        is_over = load(row, layout.PASSES) >= load(row, layout.PASSES_TO_END)  # by passes, not by the ply limit
-        moves_shown = min(known, 1) if is_over else known  # KataGo shows only the last move of a finished game
-        # The age of a board is how many moves ago it was there. KataGo shows ladders of the boards of age 0, 1 and 2.
-        oldest_age = min(moves_shown, 2)  # of the boards whose ladders are shown
-        # The board before the oldest is laid out, if known: the move from there tells the ko point of the oldest board.
-        laid_out_age = min(oldest_age + 1, known)
-        write_numbers(row, points, planes)
-        write_last_moves(row, moves_shown, points, planes)
-        write_ladders(row, oldest_age, laid_out_age, empty, boards, points, planes)
-        write_areas(row, scratch, points, planes)
+        katago_planes(rows[slots[i]], empty, boards, scratch, out[i])

@@ -8,13 +8,11 @@ defender.
 KataGo counts a chain as free at once if a move at its last liberty gives three liberties, and by mistake also if some
 capture does; here only the former.  So in a few positions of ten thousand a chain is caught here and free there.
 
-`boards` is int32 [lines, words], made by `new_boards`: the position, and one row (see `go_row`) for each move of the
+`boards` is int32 [lines, words], see `boards_shape`: the position, and one row (see `go_row`) for each move of the
 line that is being read, by simple ko and without suicide.  After a row's last word follow, from the index in
 the word AT_LIST on: the index of the next move to be tried, the index after the last of these moves, and the moves,
 which are points.
 """
-
-import numpy as np
 
 from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.go import play
@@ -29,14 +27,14 @@ NO_MOVE = 0  # instead of the point of a move, where none is made
 BUDGET = 25_000  # the number of tried moves after which a chain counts as free
 
 
-def new_boards(row):
-    """Return new `boards`, not yet filled (see the module); row: an empty board by simple ko, without suicide."""
+def boards_shape(row):
+    """Return the shape of `boards`, see the module; row: an empty board by simple ko, without suicide."""
     points = int(row[layout.SIZE]) ** 2
     longest_line = 3 * points // 2  # after it a chain counts as caught
     # The rows: the position, the board after the attacker's first move, and one for each move of the line. After the
     # words of a row: the index of the next move to be tried, the index after the last move, at most two liberties, and
     # a list of up to `points` points.
-    return np.empty((longest_line + 2, len(row) + points + 4), np.int32)
+    return longest_line + 2, len(row) + points + 4
 
 
 @part
@@ -65,6 +63,12 @@ def list_liberties(row, stone, begin, end, most):
 
 
 @part
+def is_in_atari(row, stone):
+    """Return whether the chain of a stone is in atari."""
+    return in_atari(row, cell(load(row, cell(stone) + layout.HEAD)))
+
+
+@part
 def list_captures(row, stone, begin, end):
     """Add the points that take enemy chains beside a stone's chain to the list row[begin:end]; return its end."""
     stride = load(row, layout.SIZE) + 1
@@ -78,12 +82,6 @@ def list_captures(row, stone, begin, end):
         stone = load(row, cell(stone) + layout.NEXT)
         if stone == head:
             return end
-
-
-@part
-def is_in_atari(row, stone):
-    """Return whether the chain of a stone is in atari."""
-    return in_atari(row, cell(load(row, cell(stone) + layout.HEAD)))
 
 
 @part

@@ -1,41 +1,27 @@
 // What a page needs for Go besides the kernels of a batch.
 
-#include "go.cu"
+#include "go_katago.cu"
+#include "go.py:lay_out"
 
-// Sets up the empty board in a row of zeros; returns the row's number of words. Twin of GoEnv.start and lay_out of
-// go.py. ko: SIMPLE, POSITIONAL or SITUATIONAL. max_moves: most plies of a game. passes: how many in a row end the
-// game. komi2: twice the komi.
-extern "C" int start(int* row, int size, int depth, int ko, int suicide, int max_moves, int passes, int komi2) {
+// Sets up the empty board in a row of zeros; returns the row's number of words. Twin of GoEnv.start of go.py.
+// ko: SIMPLE, POSITIONAL or SITUATIONAL. max_moves: most plies of a game. passes: how many in a row end the game.
+// komi2: twice the komi. further: how many actions older than the third last the row keeps.
+extern "C" int start(int* row, int size, int depth, int ko, int suicide, int max_moves, int passes, int komi2,
+                     int further) {
     // boards: the most of a game; usual: the most of a usual game, for which the filter is made, as in `filter_bits`.
-    int points = (size + 1) * (size + 2) + 1, boards = max_moves + 1, usual = 4 * size * size;
-    int filter = ko == SIMPLE ? 0 : 256;
+    int boards = max_moves + 1, usual = 4 * size * size, filter = ko == SIMPLE ? 0 : 256;
     while (filter > 0 && filter < 16 * (boards < usual ? boards : usual)) filter *= 2;
     row[SIZE] = size;
-    row[TO_PLAY] = BLACK;
     row[DEPTH] = depth;
     row[KO_RULE] = ko;
     row[SUICIDE] = suicide;
     row[MAX_MOVES] = max_moves;
     row[PASSES_TO_END] = passes;
     row[KOMI2] = komi2;
+    row[FURTHER_LAST_MOVES] = further;
     row[FILTER_BITS] = filter;
-    row[PER_SIZE] = 65536 / size + 1;
-    row[PER_STRIDE] = 65536 / (size + 1) + 1;
-    row[LAST] = row[BEFORE_LAST] = row[THIRD_LAST] = NO_ACTION;
-    row[AT_VACATED] = HEADER + CELL * points;
-    row[AT_SCRATCH] = row[AT_VACATED] + size;
-    row[AT_BOARDS] = row[AT_SCRATCH] + 2 * size;
-    row[AT_FILTER] = row[AT_BOARDS] + 2 * size * depth;
-    row[AT_HASHES] = row[AT_FILTER] + filter / 32;
-    for (int point = 0; point < points; point++) row[cell(point) + COLOUR] = BORDER;
-    for (int action = 0; action < size * size; action++) {
-        row[cell(point_of(row, action)) + COLOUR] = EMPTY;
-        list_empty(row, point_of(row, action));
-    }
-    store_long(row, BEFORE_LOW, -1);
-    if (ko == SIMPLE) return row[AT_HASHES];
-    record_board(row);
-    return row[AT_HASHES] + 2 * boards;
+    lay_out(row);
+    return row[AT_HASHES] + (ko == SIMPLE ? 0 : 2 * boards);
 }
 
 // Whether the mover may play on any point, by the rules of ko and suicide and since it is empty.

@@ -23,6 +23,9 @@ import alphago
 from alphago.env import go_rules
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, is_go
+from alphago.env.go_batch import GoStart
+from alphago.env.go_cuda import ladder_words
+from alphago.env.kernels import go_row as layout
 from alphago.env.packaged_nets import NETWORKS, packaged_nets, usual_game
 from alphago.mcts.evaluator import as_network
 from alphago.mcts.levels import FULL_STRENGTH, describe_level, level_conditions, level_table, measured_network
@@ -130,8 +133,6 @@ def page_text(net: NeuralNet, name: str, description: Mapping[str, object]) -> s
     # A game of the user's own may have the name of a packaged one.
     if net.env.name not in packaged_games or GAMES[net.env.name] is not type(net.env):
         raise ValueError(f"a page can have the games {', '.join(packaged_games)}, got {shown(net.env)}")
-    if net.env.config.get("planes") == go_rules.KATAGO:
-        raise ValueError(f"a page cannot compute KataGo's planes yet, got {shown(net.env)}: alphago web can")
     parts = pack_parts(net, name, description).items()
     replacements = {
         "title": html.escape(f"{net.env.title}: {name}"),
@@ -268,14 +269,20 @@ def board_facts(env: GameEnv, net: NeuralNet, has_scores: bool) -> dict[str, Any
 
 
 def page_options(env: GameEnv) -> dict[str, Any]:
-    """Return a game's options as rules.js reads them: those of `config`, the move limit, and "places".
+    """Return a game's options as rules.js reads them: those of `config`, the move limit, and in Go what planes need.
 
-    "places" has the index of each of Go's rule planes (`alphago.env.kernels.go_planes`) in the network's set of planes.
-    "places" is None for games other than Go, and for a set of planes without Go's rule planes.
+    "kept": how many boards a row keeps, and how many actions older than the third last.  "places": the index of each
+    rule plane (`alphago.env.kernels.go_planes`) in the network's set of planes; None for other planes.  "ladders": the
+    memory for KataGo's planes, see `ladder_words`; None for other planes.
     """
-    start: Any = getattr(env, "start", None)  # only Go has it: what batches of the game are made from
-    places = getattr(start, "plane_indices", None)
-    return {**env.config, "max_moves": env.max_moves, "places": None if places is None else places.tolist()}
+    options = {**env.config, "max_moves": env.max_moves}
+    if not is_go(env):
+        return options
+    start: GoStart = env.start  # type: ignore[attr-defined]
+    kept = [int(start.row[word]) for word in (layout.DEPTH, layout.FURTHER_LAST_MOVES)]
+    places = None if start.plane_indices is None else start.plane_indices.tolist()
+    ladders = None if start.ladder_board is None else ladder_words(start)
+    return {**options, "kept": kept, "places": places, "ladders": ladders}
 
 
 def level_facts(level: int, env: GameEnv, has_scores: bool, measured: str) -> dict[str, Any]:

@@ -109,8 +109,8 @@ export class Position {
 
   /** Make the row of the first position. */
   begin() {
-    const { row, out } = this.places;
-    this.numbers(Uint8Array, row, out - row).fill(0);
+    const { row, scratch } = this.places;
+    this.numbers(Uint8Array, row, scratch - row).fill(0);
     this.game.words = rules.start(row, ...this.game.start);
     loaded = this;
     this.keep();

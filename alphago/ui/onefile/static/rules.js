@@ -12,8 +12,9 @@ const [HOUSES, SEEDS] = [12, 48]; // of Oware
  * @typedef {object} GoOptions
  * @property {number} board_size
  * @property {number} komi
- * @property {string | number} planes
+ * @property {[number, number]} kept how many boards a row keeps, and how many actions older than the third last
  * @property {number[] | null} places of the planes of a set, see `places` in alphago/env/kernels/go_planes.py
+ * @property {[number, number, number] | null} ladders the memory for KataGo's planes, see `ladder_words` in alphago/env/go_cuda.py
  * @property {number} max_moves
  * @property {string} ko
  * @property {boolean} suicide
@@ -75,8 +76,15 @@ export class Go extends Position {
 
   /** @param {number} count */
   planes(count) {
-    const [{ points, options: { places } }, { scratch }] = [this.game, this.places];
+    const [{ points, options: { places, ladders, board_size: size } }, { scratch }] = [this.game, this.places];
     const given = [...stepsOf(points), BigInt(count / points)];
+    if (ladders) {
+      const [lines, words, all] = ladders;
+      const empty = scratch + 4 * all; // the board on which ladders are read
+      this.numbers(Int32Array, empty, words).fill(0);
+      rules.start(empty, size, 1, 0, 0, 0, 2, 0, 0);
+      return this.ask("katago_planes_batch", Float32Array, count, ...given, 4n, empty, BigInt(lines), BigInt(words), scratch, BigInt(all), 1n);
+    }
     if (!places) return this.ask("history_planes_float32_batch", Float32Array, count, ...given);
     this.numbers(BigInt64Array, scratch, places.length).set(places.map(BigInt));
     return this.ask("rule_planes_float32_batch", Float32Array, count, ...given, scratch, 0);
@@ -97,11 +105,10 @@ class Oware extends Position {
 }
 
 /** @param {GoOptions} options */
-function goOf({ board_size: size, ko, suicide, max_moves: most, turns, komi, planes }) {
-  const history = typeof planes === "number" ? (planes - 1) / 2 : 1;
+function goOf({ board_size: size, ko, suicide, max_moves: most, turns, komi, kept: [history, further], ladders }) {
   const passes = turns === null ? 2 : most + 1; // that end a game
-  return { start: [size, history, KO_RULES.indexOf(ko), Number(suicide), most, passes, 2 * komi], points: size * size, owned: true, actions: size * size + 1,
-    words: 10000 + 50 * history + 2 * most, scratch: 8 * aliveWords(size) };
+  return { start: [size, history, KO_RULES.indexOf(ko), Number(suicide), most, passes, 2 * komi, further], points: size * size, owned: true, actions: size * size + 1,
+    words: 10000 + 50 * history + 2 * most, scratch: ladders ? 4 * (ladders[1] + ladders[2]) : 8 * aliveWords(size) };
 }
 
 /** @type {Record<string, [new (game: Game) => Position, (options: any) => Omit<Game, "options">]>} */

@@ -1,0 +1,38 @@
+// Python's arithmetic, for C++ that is made from Python's text: see python_text.py.
+
+#pragma once
+#include "loops.cuh"
+
+// Of functions that are made from Python's text. A GPU's compiler would inline all calls, which takes it minutes.
+#define PART __host__ __device__ __noinline__
+
+namespace python {
+
+template <class A, class B>
+BOTH auto min(A a, B b) {
+    return b < a ? b : a;
+}
+
+template <class A, class B>
+BOTH auto max(A a, B b) {
+    return a < b ? b : a;
+}
+
+template <class A>
+BOTH auto abs(A a) {
+    return a < 0 ? -a : a;
+}
+
+// Divides integers and rounds down.
+template <class A, class B>
+BOTH auto floor_divide(A a, B b) {
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+// The remainder, which has the sign of b.
+template <class A, class B>
+BOTH auto modulo(A a, B b) {
+    return a - floor_divide(a, b) * b;
+}
+
+}  // namespace python
