@@ -321,10 +321,15 @@ def manifest(graph: NetworkGraph, net: NeuralNet, facts: Mapping[str, object]) -
         facts: the manifest's entries about the file of weights.
     """
     layers = layer_weights(graph)
-    constants = {name: array.tolist() for name, array in graph.weights.items() if name not in layers}
+    constants = {name: decimals(array) for name, array in graph.weights.items() if name not in layers}
     outputs = {
         name: {"step": tensor.name, "shape": list(tensor.shape), "what": DOCUMENTATION[name]}
         for name, tensor in graph.outputs.items()
     }
     format = {"format": "alphago-weights", "version": MANIFEST_VERSION}
     return {**format, **network_facts(net), **facts, "outputs": outputs, "constants": constants, "steps": graph.steps}
+
+
+def decimals(array: np.ndarray) -> object:
+    """Return an array as nested lists of the shortest decimals that are its numbers: rotations are large tables."""
+    return array.tolist() if array.dtype.kind == "i" else array.astype(str).astype(float).tolist()

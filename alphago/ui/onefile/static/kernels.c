@@ -1,5 +1,7 @@
 // The arithmetic of a network, for WebAssembly with 128-bit SIMD; kernels.js says what the arguments are.  Features are
 // stored point by point, all channels of a point together.  Built by .ci/compile_wasm.py.
+//
+// What costs most are products of matrices.  All else are numbers of two tensors, one by one, along any of their axes.
 
 #define PUBLIC __attribute__((visibility("default")))
 #define TILE 16 // outputs that are computed together: four vectors
@@ -105,15 +107,15 @@ static float exponential(float x) {
   return power.number * (1 + r * (1 + r * (1 / 2.f + r * (1 / 6.f + r * (1 / 24.f + r * (1 / 120.f + r * (1 / 720.f)))))));
 }
 
+#define FOUR "clang loop vectorize(assume_safety)"
 #define LOOP(kind, a, b, to, value) \
   _Pragma(kind) for (int i = 0; i < axis.length; i++) { float x = a, y = b; to = value; }
 
 // A kernel of `value`; out may be x.  Numbers that lie side by side are computed four at a time.
 #define ELEMENTWISE(name, value) \
   static void name##_row(Axis axis, const float *a, const float *b, float *out) { \
-    int by_side = axis.x == 1 && axis.out == 1; \
-    if (by_side && axis.y == 1) LOOP("clang loop vectorize(assume_safety)", a[i], b[i], out[i], value) \
-    else if (by_side && axis.y == 0) LOOP("clang loop vectorize(assume_safety)", a[i], *b, out[i], value) \
+    if (axis.x == 1 && axis.y == 1 && axis.out == 1) LOOP(FOUR, a[i], b[i], out[i], value) \
+    else if (axis.x == 1 && axis.y == 0 && axis.out == 1) LOOP(FOUR, a[i], *b, out[i], value) \
     else LOOP("clang loop vectorize(disable) unroll(disable)", a[i * axis.x], b[i * axis.y], out[i * axis.out], value) \
   } \
   PUBLIC void name(const Axis *axes, int count, const float *x, const float *y, float *out) { \

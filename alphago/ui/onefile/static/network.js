@@ -333,8 +333,8 @@ function convolve(plan, [x, kernel, bias]) {
   const edge = (side - 1) / 2;
   const padded = plan.scratch([1, rows, columns, inputs], edge);
   plan.compute("Copy", slice(slice(padded, 1, edge, edge + height), 2, edge, edge + width), points);
-  const compute = isFast ? winograd : multiplySquares;
-  return transposed(biased(plan, compute(plan, padded, kernel, height, width), bias), [0, 3, 1, 2]);
+  const out = (isFast ? winograd : multiplySquares)(plan, padded, kernel, height, width);
+  return transposed(biased(plan, out, bias), [0, 3, 1, 2]);
 }
 
 /**
