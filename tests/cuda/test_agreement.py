@@ -21,9 +21,9 @@ GO = [
     ),
     # Nobody passes.
     *(GoEnv(size, "turns", max_moves=200, first_pass=200, **rules) for size in (2, 3, 4) for rules in RULES[1::2]),
-    GoEnv(5, 3),
-    GoEnv(7, 17),
-    GoEnv(9, 17, ko="simple"),
+    *(GoEnv(size, "katago", max_moves=200, **rules) for size in (2, 5, 9) for rules in RULES),
+    GoEnv(19, "katago", max_moves=400, ko="simple"),
+    *(GoEnv(5, 3), GoEnv(7, 17), GoEnv(9, 17, ko="simple")),
     GoEnv(5, "turns", turns=20, komi=0),
     GoEnv(5, first_pass=20),
     GoEnv(7, komi=-3, margin_weight=1.0),
@@ -118,7 +118,7 @@ def test_a_board_that_no_game_has_is_refused(backend: Backend) -> None:
     assert np.array_equal(batch.rows, before)
 
 
-OF_16_BITS = [GoEnv(size, planes=planes) for size in (2, 9, 25) for planes in ("rules", "turns", 3)]
+OF_16_BITS = [GoEnv(size, planes=planes) for size in (2, 9, 25) for planes in ("rules", "turns", "katago", 3)]
 OF_16_BITS += [ReversiEnv(6), GomokuEnv(5, 4, 7)]
 
 

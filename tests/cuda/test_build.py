@@ -13,13 +13,14 @@ import pytest
 from alphago import ConnectFourEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv
 from alphago.cuda import device, host, kernel_source
 from alphago.cuda.contract import BackendMissing
-from alphago.env.go_cuda import PROGRAM
+from alphago.env import go_cuda
+from alphago.env.go_cuda import KATAGO_PROGRAM, PROGRAM
 from alphago.mcts.device_tree import PROGRAM as TREES
 from tests.cuda.boards import PROGRAMS, Twins
 from tests.devices import needs_compiler
 
 ROOT = Path(__file__).parents[2]
-ALL = {**PROGRAMS, "trees": TREES}
+ALL = {**PROGRAMS, "katago": KATAGO_PROGRAM, "trees": TREES}
 
 
 def test_a_name_with_two_values_is_refused() -> None:
@@ -63,11 +64,28 @@ def test_no_compiler_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyP
         host.compile_library("", tmp_path / "x.so")
 
 
+REFUSED = {"if x > 0:\n        y = 1\n    return y": "line 4: y is no variable of this block or of one around it"}
+REFUSED |= dict.fromkeys(
+    ("return x / 2", "return 0 < x < 2", "y, z = x, 1", "other(x)"), "line 2: C.. cannot be made of"
+)
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_python_that_cpp_reads_otherwise_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "rules.py").write_text(f"def rule(x):\n    {text}\n")
+    for name, told in (("rule", f", {REFUSED[text]}"), ("ruler", " has no function ruler")):
+        (tmp_path / "a.cu").write_text(f'#include "rules.py:{name}"\n')
+        with pytest.raises(ValueError, match=f"^rules.py{told}"):
+            kernel_source.expand(tmp_path / "a.cu", set())
+
+
 @needs_compiler
 @pytest.mark.parametrize(("blocks", "threads"), [(1, 1), (2, 3), (5, 4)])
-def test_the_grid_does_not_matter(blocks: int, threads: int) -> None:
-    """Fewer threads than boards, and more."""
-    for env in (GoEnv(5, planes="turns"), GomokuEnv(5, 4, 5), ReversiEnv(6), ConnectFourEnv(), OwareEnv()):
+def test_the_grid_does_not_matter(blocks: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer threads than boards, and more; with KataGo's planes also more than there is memory for."""
+    monkeypatch.setattr(go_cuda, "LADDER_BYTES", 2**18)
+    katago = GoEnv(5, "katago")
+    for env in (katago, GoEnv(5, planes="turns"), GomokuEnv(5, 4, 5), ReversiEnv(6), ConnectFourEnv(), OwareEnv()):
         Twins(env, 7, host.Host(blocks, threads)).play_on(np.random.default_rng(0), 20, every=5)
 
 
@@ -99,8 +117,8 @@ from tests.mcts.test_device_tree import test_self_play
 
 host.FLAGS += ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 for size in (2, 3, 9, 25):
-    for ko in ("simple", "situational"):
-        env = GoEnv(size, ko=ko, suicide=True, planes="turns", max_moves=min(400, 3 * size * size))
+    for ko, planes in (("simple", "turns"), ("situational", "turns"), ("simple", "katago"), ("situational", "katago")):
+        env = GoEnv(size, ko=ko, suicide=True, planes=planes, max_moves=min(400, 3 * size * size))
         batch, slots = env.new_batch(3, device="host"), np.arange(3)
         for _ in range(3):
             batch.playout(slots, slots.copy(), fill_eyes=True)

@@ -8,12 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from alphago.env.devices import choose_device
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.kernels import go_katago as features
 from alphago.env.kernels import go_row as layout
-from tests.diagrams import position
 from tests.random_games import random_game
 
 # What KataGo 1.17.2 (its own board and fillRowV7) shows in 938 positions of 155 games, 2x2 to 19x19: of networks, of
@@ -48,21 +46,10 @@ def points(shown: GoPosition, plane: int) -> str:
     return " ".join(shown.env.to_text(int(a)) for a in np.flatnonzero(shown.planes()[plane]))
 
 
-LADDER = """
-    . . . . . . .
-    . . X X . . .
-    . X O . . . .
-    . . . . . . .
-    . . . . . . .
-    . . . . . {} .
-    . . . . . . .
-    """
-
-
 def test_unknown_moves_and_boards() -> None:
     """Before a set-up, and before a turn that was skipped, nothing is shown; the newest board stands for older ones."""
     env = GoEnv(7, "katago")
-    shown = position(LADDER.format("."), env=env)
+    shown = env.position(black="C6 D6 B5", white="C5")  # a ladder
     ladders = slice(features.LADDERS, features.LADDERS + 3)
     assert shown.planes()[ladders].sum(axis=(1, 2)).tolist() == [1, 1, 1]
     escaped = shown.play("A3").play("D5")
@@ -86,9 +73,5 @@ def test_ladders_leave_no_trace(size: int) -> None:
     assert np.array_equal(batch.rows, before)
 
 
-def test_other_sets_keep_no_more_moves_and_devices_have_no_such_planes() -> None:
-    env = GoEnv(5, "katago")
+def test_other_sets_keep_no_more_moves() -> None:
     assert not GoEnv(5).position().play("C3").row[layout.THIRD_LAST + 1 : layout.HEADER].any()
-    assert choose_device(env) == "cpu"
-    with pytest.raises(ValueError, match=r"device must be 'cpu' or 'auto' for GoEnv\(5, planes='katago'\)"):
-        env.new_batch(1, "host")

@@ -15,7 +15,7 @@ from tests.ui.onefile.scripts import ask, inputs, numbers, options_of
 GAMES = [ConnectFourEnv(), GomokuEnv(6, 4, 7), ReversiEnv(6), OwareEnv()]
 GAMES += [OwareEnv(rules="cgzero", planes="one-hot").match_variant(), GoEnv(5), GoEnv(4, "turns", suicide=True)]
 GAMES += [GoEnv(3, "turns", ko="situational", suicide=True), GoEnv(4, 7, ko="simple"), GoEnv(4, turns=15)]
-GAMES += [GoEnv(5, "katago", ko="situational", suicide=True), GoEnv(9, "katago")]
+GAMES += [GoEnv(5, "katago", ko="situational", suicide=True), GoEnv(9, "katago", max_moves=60)]
 
 LARGER = [GoEnv(9), GoEnv(13), GoEnv(19, "turns"), GoEnv(7, 17, ko="situational"), GoEnv(13, "katago")]
 LARGER += [GomokuEnv(9), ReversiEnv(8), OwareEnv(), ConnectFourEnv()]

@@ -72,7 +72,7 @@ def searched(
 
 @pytest.mark.parametrize(
     ("env", "planes", "leaves"),
-    [(ConnectFourEnv(), 2, 1), (GomokuEnv(6, 4, 5), 5, 8), (ReversiEnv(4), 4, 8), (GoEnv(5).match_variant(), 11, 8)],
+    [(ConnectFourEnv(), 2, 1), (GomokuEnv(6, 4, 5), 5, 8), (ReversiEnv(4), 4, 8), (GoEnv(5, "katago"), 18, 8)],
     ids=lambda value: getattr(value, "name", ""),
 )
 def test_every_visit_is_the_same(env: GameEnv, planes: int, leaves: int) -> None:
