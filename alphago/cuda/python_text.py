@@ -31,7 +31,7 @@ def cpp_text(path: Path, names: Collection[str] = ()) -> str:
     """
     translation = Translation(path)
     for name in names or translation.parts():
-        translation.add_function(name)
+        translation.add_function(name, "BOTH" if names else "PART")
     return "\n".join([f'#line 1 "{path.name}"', *map(str.rstrip, translation.lines), ""])
 
 
@@ -67,15 +67,15 @@ class Translation:
         decorators = {name: list(map(ast.unparse, node.decorator_list)) for name, node in self._functions.items()}
         return [name for name, texts in decorators.items() if "part" in texts]
 
-    def add_function(self, name: str) -> None:
-        """Add a function."""
+    def add_function(self, name: str, keyword: str) -> None:
+        """Add a function; keyword: BOTH or PART, see kernels/python.cuh."""
         if name not in self._functions:
             raise ValueError(f"{self._file} has no function {name}")
         function = self._functions[name]
         arguments = [argument.arg for argument in function.args.args]
         types = ", ".join(f"class T{i}" for i in range(len(arguments)))
         typed = ", ".join(f"T{i} {argument}" for i, argument in enumerate(arguments))
-        self._add_block(function, f"template <{types}> PART auto {name}({typed})", function.body, arguments)
+        self._add_block(function, f"template <{types}> {keyword} auto {name}({typed})", function.body, arguments)
 
     def _add_block(self, node: ast.stmt, head: str, body: list[ast.stmt], variables: Collection[str] = ()) -> None:
         """Add a block of statements with its head.

@@ -3,7 +3,8 @@
 #pragma once
 #include "loops.cuh"
 
-// Of functions made from Python's text. NVRTC would inline all their calls, for which it takes six times as long.
+// Of the functions of a whole module; those that are named are BOTH. NVRTC would inline all calls of these too, for which
+// it takes six times as long.
 #define PART __host__ __device__ __noinline__
 
 namespace python {
