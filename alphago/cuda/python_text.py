@@ -99,7 +99,9 @@ class Translation:
                     self._add_block(others[0], "else", others)
             case ast.While(test, body, []):
                 self._add_block(node, f"while {self._condition(test)}", body)
-            case ast.For(ast.Name(name), ast.Call(ast.Name("range"), limits), body, []) if not self._is_variable(name):
+            case ast.For(ast.Name(name), ast.Call(ast.Name("range"), limits), body, []) if not (
+                self._is_variable(name) or name in assigned(body)
+            ):
                 self._add_block(node, self._loop(name, limits), body, [name])
             case ast.Pass() | ast.Expr(ast.Constant(str())):  # the latter is a docstring
                 pass
@@ -185,7 +187,7 @@ class Translation:
                 return f"({self._text(node.left)} / {self._text(node.right)})"  # of other numbers Python makes doubles
             case ast.BinOp(left, op, right) | ast.Compare(left, [op], [right]) if self._sign(op):
                 return f"({self._text(left)} {self._sign(op)} {self._text(right)})"
-            case ast.UnaryOp(op, operand):
+            case ast.UnaryOp(op, operand) if self._sign(op):
                 return f"({self._sign(op)}{self._text(operand)})"
             case ast.BoolOp(op, values):
                 return f"({self._texts(values, f' {self._sign(op)} ')})"
@@ -200,3 +202,9 @@ class Translation:
         """Raise ValueError for Python that is not understood."""
         reason = reason or f"C++ cannot be made of {ast.unparse(node)!r}"
         raise ValueError(f"{self._file}, line {node.lineno}: {reason}")
+
+
+def assigned(body: list[ast.stmt]) -> set[str]:
+    """Return the names to which statements assign."""
+    nodes = (node for statement in body for node in ast.walk(statement))
+    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}

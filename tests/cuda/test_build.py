@@ -66,7 +66,8 @@ def test_no_compiler_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 REFUSED = {"if x > 0:\n        y = 1\n    return y": "line 4: y is no variable of this block or of one around it"}
 REFUSED |= dict.fromkeys(
-    ("return x / 2", "return 0 < x < 2", "y, z = x, 1", "other(x)"), "line 2: C.. cannot be made of"
+    ("return x / 2", "return 0 < x < 2", "return +x", "y, z = x, 1", "other(x)", "for y in range(x): y += 1"),
+    "line 2: C.. cannot be made of",
 )
 
 
