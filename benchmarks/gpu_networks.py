@@ -1,12 +1,12 @@
 """What `benchmarks/gpu.py` measures of networks on a device: evaluator, self-play, gradient steps, training."""
 
 import itertools
+import os
 import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from alphago import GoEnv, NeuralNet, train
 from alphago.env.batch import GameBatch
+from alphago.nn.net import load_model
 from alphago.nn.threads import Workers
 from alphago.training.batches import random_sample, to_device
 from alphago.training.history import METRICS, number, read_history
@@ -46,16 +47,9 @@ def network(scale: Scale) -> Iterator[Figure]:
     yield Figure("product of matrices, bfloat16", f"{product / 1e12:.3g} TFLOP/s")
     for (height, channels), count in itertools.product(scale.towers, (scale.wave, scale.wave // 4)):
         net = NeuralNet(env, tower_height=height, channels=channels)
-        evaluator, batch, slots = net.evaluator(**scale.where), positions(env, scale), np.arange(count)
-        priors, values = np.empty((count, env.action_space), np.float32), np.empty(count, np.float32)
-
-        def evaluate(*arguments: Any, evaluator: Any = evaluator) -> float:
-            for _ in range(10):
-                evaluator.evaluate(*arguments)
-            return 10.0 * len(arguments[1])
-
-        rate, is_main = usual_rate(partial(evaluate, batch, slots, priors, values), scale), count == scale.wave
-        is_main &= (height, channels) == scale.towers[0]
+        evaluator = net.evaluator(**scale.where)
+        rate = evaluator_rate(evaluator, positions(env, scale), count, scale)
+        is_main = count == scale.wave and (height, channels) == scale.towers[0]
         share = rate * operations_of(net) / product
         name = f"evaluator, {height} x {channels}, 9x9, {evaluator.dtype}, batches of {count}"
         told = f"{rate:,.0f} positions/s, {share:.1%} of the rate of matrices"
@@ -65,6 +59,34 @@ def network(scale: Scale) -> Iterator[Figure]:
             yield Figure(
                 "boards and planes over the evaluator, of a wave", f"{boards:.1%}", "at most 5%", boards <= 0.05
             )
+
+
+def katago(scale: Scale) -> Iterator[Figure]:
+    """KataGo's network of the file ALPHAGO_KATAGO: planes and network, and how far the outputs are from the CPU's."""
+    if not (path := os.environ.get("ALPHAGO_KATAGO")):
+        yield Figure("KataGo's network", "not measured: ALPHAGO_KATAGO names no file")
+        return
+    for size, (dtype, most) in itertools.product((9, 19), (("float32", 1e-3), ("bfloat16", 2e-2))):
+        net = load_model(f"katago:{path}", GoEnv(size))
+        evaluator, batch, few = net.evaluator(dtype, **scale.where), positions(net.env, scale), np.arange(32)
+        rate = evaluator_rate(evaluator, batch, scale.wave, scale)
+        both = evaluated(evaluator, batch, 32), evaluated(net.evaluator("float32"), batch.extract(few), 32)
+        apart = max(float(abs(one - other).max()) for one, other in zip(*both, strict=True))
+        told = f"{rate:,.0f} positions/s, priors and values {apart:.1e} from the CPU's"
+        yield Figure(f"KataGo's network, {size}x{size}, {dtype}", told, f"at most {most:g}", apart <= most)
+
+
+def evaluated(evaluator: Any, batch: GameBatch, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Priors and values of the first positions of a batch, after ten evaluations."""
+    out = np.empty((count, batch.env.action_space), np.float32), np.empty(count, np.float32)
+    for _ in range(10):
+        evaluator.evaluate(batch, np.arange(count), *out)
+    return out
+
+
+def evaluator_rate(evaluator: Any, batch: GameBatch, count: int, scale: Scale) -> float:
+    """Evaluations per second of the first positions of a batch."""
+    return usual_rate(lambda: 10.0 * len(evaluated(evaluator, batch, count)[1]), scale)
 
 
 def positions(env: GoEnv, scale: Scale) -> GameBatch:
@@ -136,7 +158,6 @@ def gradient_step(scale: Scale) -> Iterator[Figure]:
     net = NeuralNet(env, tower_height=height, channels=channels)
     operations = 3 * operations_of(net)  # a gradient takes twice a forward pass
     sample = random_sample(env, scale.wave)
-    product = matrix_rate(scale)
     with Workers(1) as workers:
         settings = LearningSettings(batch_size=scale.wave)
         learner = Learner(net, settings, workers, torch.device(scale.torch_device))
@@ -148,7 +169,7 @@ def gradient_step(scale: Scale) -> Iterator[Figure]:
             return 10.0
 
         rate, sent = (usual_rate(lambda of=of: steps(of), scale) for of in (there, sample))  # type: ignore[misc]
-    share = rate * operations * scale.wave / product
+    share = rate * operations * scale.wave / matrix_rate(scale)
     name = f"gradient step, {height} x {channels}, batch {scale.wave}"
     yield Figure(name, f"{1e3 / rate:.2f} ms, {1e3 / sent:.2f} with the batch's way", "at most 10 ms", rate >= 100)
     yield Figure("its share of the rate of matrices", f"{share:.1%}", "at least 25%", share >= 0.25)
@@ -165,8 +186,7 @@ def training(scale: Scale) -> Iterator[Figure]:
     if not rows:
         yield Figure(name, f"no iteration came to its end in {scale.minutes} minutes")
         return
-    last = rows[-1]
-    later = rows[1:]  # the first one compiles
+    last, later = rows[-1], rows[1:]  # the first one compiles
     seconds, positions_made = number(last, "seconds") or 0.0, number(last, "positions") or 0.0
     yield Figure(name, f"{positions_made / max(seconds, 1e-9):,.0f} positions/s")
     try:
@@ -187,5 +207,6 @@ NETWORKS: dict[str, Callable[[Scale], Iterator[Figure]]] = {
     "anatomy": anatomy,
     "network": network,
     "gradient-step": gradient_step,
+    "katago": katago,
     "training": training,
 }

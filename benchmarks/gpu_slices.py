@@ -27,7 +27,7 @@ GRACE = 20.0  # seconds from the signal to end until the signal that kills it
 TIME_OVER = (124, -9, 137)  # exit codes of `timeout`: after the first signal, and after the second
 # Minutes of the parts of `gpu.py`, in order: what a first visit should tell, then learning, then further checks.
 FIRST = {"tests": 3, "self-play": 2.5, "anatomy": 1}
-NEXT = {"network": 2.5, "gradient-step": 1.5}
+NEXT = {"network": 2.5, "gradient-step": 1.5, "katago": 1.5}
 LAST = {"equal": 4, "runs": 8, "wave": 1, "random-moves": 2, "training": 3.5, "memcheck": 3, "racecheck": 3}
 PEER = "--device cuda --games 4096 --height 6 --channels 96 --seconds 5 --turns 3 --readouts"  # of pgx_selfplay.py
 # Runs whose folders `baseline.py --folder FOLDER/baseline` judges afterwards, on any machine: board and minutes.
