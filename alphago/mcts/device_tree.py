@@ -194,7 +194,7 @@ class DeviceWaves:
         if self.tree is not tree or self.evaluator is not evaluator:
             self.tree, self.evaluator, self.graphs = tree, evaluator, {}
         plan = plan[:MOST_WAVES]
-        sizes = self.sizes(np.count_nonzero(budget), len(plan)) if roots is None else [0]
+        sizes = self.sizes(int(np.count_nonzero(budget)), len(plan)) if roots is None else [0]
         with evaluator.stream():
             self.report[...] = 0
             self.budget[...] = self.backend.upload(budget, np.int32)
